@@ -89,8 +89,8 @@ class GatewayAllowance(Strict):
 
 
 class RecordKind(Strict):
-    """How people cite a kind of record: by ``pattern`` (a regular expression; the longest match of all kinds wins), or by
-    the composite ``fields`` (name → pattern; a field named ``date`` is read as a date in any usual notation)."""
+    """How people cite a kind of record: by ``pattern`` (a regular expression; the longest match of all kinds wins),
+    or by the composite ``fields`` (name → pattern; a field named ``date`` is read as a date in any usual notation)."""
 
     about: Text
     pattern: str | None = None

@@ -54,7 +54,7 @@ class Stoppage:
     notes: dict[str, str] = field(default_factory=dict)
 
     def version(self, binding: Literal["last_joint", "first", "last"]) -> Version:
-        """The version that counts: the latest signed by both (else rev 0), the first, or the newest whatever its signatures."""
+        """The version that counts: the latest signed by both (else rev 0), the first, or the newest as it is."""
         if binding == "first":
             return self.versions[0]
         if binding == "last":
