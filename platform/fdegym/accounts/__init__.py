@@ -1,0 +1,1 @@
+"""Who uses the site: people, their roles, how they sign in."""
