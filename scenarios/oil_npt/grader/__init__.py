@@ -1,0 +1,1 @@
+"""Replays eleven months of production and holds the claims against what the contract gives."""
