@@ -1,0 +1,61 @@
+"""What the conversation came to: C, the facts and approvals released, and by whom. A fold of ``contact.*`` events.
+
+Grading knows the conversation only through the run's log; it imports nothing of the engine that held it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+PREFIX = "contact."
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """``cost`` is C in units of U. ``facts`` and ``grants`` are in the order of their first release."""
+
+    cost: Decimal
+    facts: tuple[str, ...]
+    grants: tuple[str, ...]
+    incidents: Mapping[str, int]
+    contacts_by_person: Mapping[str, int]
+    cost_by_person: Mapping[str, Decimal]
+    cost_of_waiting: Decimal
+
+
+def fold_contacts(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Conversation:
+    """Fold (kind, payload) pairs in the log's order. Kinds other than ``contact.*`` are skipped."""
+    cost, waiting = Decimal(0), Decimal(0)
+    facts: dict[str, None] = {}
+    grants: dict[str, None] = {}
+    incidents: Counter[str] = Counter()
+    contacts: Counter[str] = Counter()
+    cost_by_person: dict[str, Decimal] = {}
+    for kind, payload in events:
+        if not kind.startswith(PREFIX):
+            continue
+        charge = Decimal(str(payload.get("charge") or "0"))
+        cost += charge
+        facts.update(dict.fromkeys(payload.get("facts") or ()))
+        grants.update(dict.fromkeys(payload.get("grants") or ()))
+        if incident := payload.get("incident"):
+            incidents[incident] += 1
+        person = payload.get("person")
+        if person and kind == "contact.message":
+            contacts[person] += 1
+            cost_by_person[person] = cost_by_person.get(person, Decimal(0)) + charge
+        elif not person:
+            waiting += charge
+    return Conversation(
+        cost=cost,
+        facts=tuple(facts),
+        grants=tuple(grants),
+        incidents=dict(incidents),
+        contacts_by_person=dict(contacts),
+        cost_by_person=cost_by_person,
+        cost_of_waiting=waiting,
+    )
