@@ -1,0 +1,43 @@
+"""Who may create an account, and where people land. Everything else of signing in is django-allauth's."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+#: A proxy on this machine makes every visitor look local. These only ever close the door, so forging one gains nothing.
+FORWARDING_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+
+
+def is_from_this_machine(request: HttpRequest) -> bool:
+    """Whether the connection itself comes from a loopback address and was not passed on by a proxy."""
+    if any(header in request.META for header in FORWARDING_HEADERS):
+        return False
+    try:
+        return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_signup_open(request: HttpRequest) -> bool:
+    """``SIGNUP`` is "open", "closed" or "loopback": open to those who sit at the machine that serves."""
+    return settings.SIGNUP == "open" or (settings.SIGNUP == "loopback" and is_from_this_machine(request))
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return is_signup_open(request)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("profile")
+
+    def add_message(self, *args: Any, **kwargs: Any) -> None:
+        """Signing in and out is seen on the page; only a changed password is worth a sentence."""
+        template = kwargs.get("message_template") or (args[2] if len(args) > 2 else None)
+        if template == "account/messages/password_changed.txt":
+            super().add_message(*args, **kwargs)

@@ -1,0 +1,68 @@
+"""Forms of one's own account."""
+
+from __future__ import annotations
+
+import zoneinfo
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from fdegym.accounts.models import User
+
+
+def _zones() -> list[tuple[str, str]]:
+    """Zones that people know by a place; the database's historical aliases and offsets are left out."""
+    named = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith("Etc/"))
+    return [("", "As the browser says"), ("UTC", "UTC"), *((name, name.replace("_", " ")) for name in named)]
+
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ("display_name", "email", "time_zone", "theme", "on_leaderboard")
+        labels = {
+            "display_name": "Name that others see",
+            "email": "E-mail",
+            "time_zone": "Time zone",
+            "theme": "Colours",
+            "on_leaderboard": "Show me on the leaderboard",
+        }
+        help_texts = {
+            "display_name": "Empty: your username.",
+            "email": "Optional. Nothing is sent to it unless the operator of this site writes to you.",
+            "time_zone": "",
+            "on_leaderboard": "Switched off, your runs appear on no board and in no count of people there. "
+            "Your own pages keep them.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["time_zone"] = forms.ChoiceField(
+            choices=_zones, required=False, label="Time zone", initial=self.instance.time_zone
+        )
+
+
+class EraseAccountForm(forms.Form):
+    """Asks for what only the owner knows, and for a word that nobody types by accident."""
+
+    password = forms.CharField(
+        label="Your password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    )
+    username = forms.CharField(label="Your username, to confirm", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        self.user = user
+        super().__init__(*args, **kwargs)
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise ValidationError("This is not your password. Nothing was deleted.")
+        return password
+
+    def clean_username(self) -> str:
+        username: str = self.cleaned_data["username"].strip()
+        if username != self.user.username:
+            raise ValidationError("This is not your username. Nothing was deleted.")
+        return username

@@ -1,0 +1,31 @@
+"""The theme switch: kept in a cookie for everybody, and with the account for those who are signed in."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from fdegym.accounts.models import Theme, User
+from fdegym.accounts.services import remember_theme
+
+THEME_COOKIE = "theme"
+ONE_YEAR_S = 365 * 24 * 3600
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    chosen = request.POST.get("theme", "")
+    if chosen not in Theme.values:
+        return HttpResponseBadRequest("The theme is one of: system, light, dark.", content_type="text/plain")
+    if isinstance(request.user, User):
+        remember_theme(request.user, chosen)
+    back_to = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back_to, allowed_hosts={request.get_host()}):
+        back_to = reverse("home")
+    response = HttpResponse(status=204) if request.headers.get("HX-Request") else HttpResponseRedirect(back_to)
+    response.set_cookie(
+        THEME_COOKIE, chosen, max_age=ONE_YEAR_S, samesite="Lax", httponly=True, secure=request.is_secure()
+    )
+    return response

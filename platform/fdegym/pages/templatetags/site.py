@@ -1,0 +1,51 @@
+"""What every page knows of its viewer, whichever view drew it (error pages and sign-in included)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from fdegym.accounts.adapter import is_signup_open
+from fdegym.accounts.models import Theme, User
+from fdegym.accounts.views import THEME_COOKIE
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Viewer:
+    theme: str
+    signup_open: bool
+    zone_name: str
+
+
+@register.simple_tag(takes_context=True)
+def viewer(context: dict[str, Any]) -> Viewer:
+    """``{% viewer as viewer %}``. Without a request (the 500 page), what a stranger would see."""
+    zone_name = timezone.get_current_timezone_name()
+    request: HttpRequest | None = context.get("request")
+    if request is None:
+        return Viewer(theme=Theme.SYSTEM, signup_open=False, zone_name=zone_name)
+    user = getattr(request, "user", None)
+    theme = user.theme if isinstance(user, User) else request.COOKIES.get(THEME_COOKIE, Theme.SYSTEM)
+    return Viewer(
+        theme=theme if theme in Theme.values else Theme.SYSTEM,
+        signup_open=is_signup_open(request),
+        zone_name=zone_name,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def here(context: dict[str, Any], section: str) -> SafeString | str:
+    """``aria-current`` on the link to the part of the site that this page belongs to."""
+    request: HttpRequest | None = context.get("request")
+    match = getattr(request, "resolver_match", None)
+    current = getattr(match, "url_name", None) or ""
+    belongs = current == section or current.startswith(f"{section.rstrip('s')}-") or current == section.rstrip("s")
+    return format_html(' aria-current="{}"', "page" if current == section else "true") if belongs else ""
