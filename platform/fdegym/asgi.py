@@ -1,0 +1,21 @@
+"""HTTP and WebSocket entry. Every socket passes the origin check here; ownership is the consumers' first act."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fdegym.settings")
+
+from django.core.asgi import get_asgi_application
+
+http = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+
+from fdegym.origins import SameOriginValidator
+from fdegym.sockets import websocket_urlpatterns
+
+application = ProtocolTypeRouter(
+    {"http": http, "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
+)

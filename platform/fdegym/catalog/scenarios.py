@@ -1,0 +1,90 @@
+"""What the site offers: scenarios of the shipped and of the private directories, and the tasks a person may be given."""
+
+from __future__ import annotations
+
+import json
+import logging
+import tomllib
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from scenarios.kit.errors import ScenarioInvalid
+from scenarios.kit.format import LEVELS
+from scenarios.kit.load import ORIGINAL, Scenario, find_scenario, scenario_ids
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioCard:
+    """A scenario as the catalogue shows it: public words only, no fact and no task's name."""
+
+    id: str
+    title: str
+    customer: str
+    sector: str
+    stakes: str
+    summary: str
+    engineering: str
+    kpi_name: str
+    kpi_unit: str
+    kpi_direction: str
+    people: int
+    tasks: int
+    levels: tuple[str, ...]
+
+
+def get_scenario(scenario_id: str) -> Scenario:
+    """The loaded scenario; ``ScenarioUnknown`` or ``ScenarioInvalid``."""
+    return find_scenario(scenario_id, settings.SCENARIO_DIRS)
+
+
+def offered_tasks(scenario: Scenario) -> list[str]:
+    """Tasks a run may be drawn from: those that admission has played. Before any admission, the original alone."""
+    try:
+        tasks = json.loads((scenario.folder / "anchors.json").read_text())["tasks"]
+    except (OSError, ValueError, KeyError):
+        return [ORIGINAL]
+    return [task for task in scenario.task_ids if task in tasks] or [ORIGINAL]
+
+
+def people_count(scenario: Scenario) -> int:
+    try:
+        return len(tomllib.loads((scenario.folder / "stakeholders.toml").read_text())["stakeholders"])
+    except (OSError, ValueError, KeyError):
+        return 0
+
+
+def card(scenario: Scenario) -> ScenarioCard:
+    config = scenario.config
+    levels = tuple(level for level in LEVELS if not (level == "L2" and config.l2_is_l3))
+    return ScenarioCard(
+        id=scenario.id,
+        title=config.title,
+        customer=config.customer,
+        sector=config.sector,
+        stakes=config.stakes,
+        summary=config.summary,
+        engineering=config.engineering,
+        kpi_name=config.kpi.name,
+        kpi_unit=config.kpi.unit,
+        kpi_direction=config.kpi.direction,
+        people=people_count(scenario),
+        tasks=len(offered_tasks(scenario)),
+        levels=levels,
+    )
+
+
+def scenarios() -> list[ScenarioCard]:
+    """Every scenario that loads and is ready. A broken one is logged for operators and left out, whole."""
+    cards = []
+    for scenario_id in scenario_ids(settings.SCENARIO_DIRS):
+        try:
+            scenario = get_scenario(scenario_id)
+        except ScenarioInvalid as invalid:
+            logger.error("%s", invalid)
+            continue
+        if scenario.config.status == "ready":
+            cards.append(card(scenario))
+    return cards

@@ -1,0 +1,187 @@
+"""The environment, read once and checked. What is wrong is said in one sentence that names the variable.
+
+Every variable is optional: without any, the site runs embedded on this machine (SQLite, in-process channel layer,
+bubblewrap). ``docs/hosting.md`` lists them; a test keeps that list complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Longest address of a unix socket is 108 bytes; run ids and file names below the socket directory take 60 of them.
+LONGEST_SOCKET_DIRECTORY = 45
+
+
+class EnvironmentProblem(Exception):
+    """A variable that cannot be used; its text names the variable, the value and what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the deployment decides. Paths are absolute and exist after ``prepare``."""
+
+    var: Path
+    sockets: Path
+    secret_key: str
+    debug: bool
+    allowed_hosts: tuple[str, ...]
+    trusted_origins: tuple[str, ...]
+    port: int
+    bind: str
+    database_url: str
+    redis_url: str
+    signup: str
+    world_salt: str
+    scenario_dirs: tuple[Path, ...]
+    secure_cookies: bool
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Create the directories that running needs, private to this user."""
+        for directory in (self.var, self.sockets):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+VARIABLES: dict[str, str] = {
+    "FDEGYM_VAR": "directory for everything the site writes (default: var/ beside manage.py)",
+    "FDEGYM_SOCKETS": "directory for unix sockets; short, private (default: chosen from FDEGYM_VAR)",
+    "FDEGYM_SECRET_KEY": "signing key, 50 characters or more (default: made once, kept in FDEGYM_VAR/secret-key)",
+    "FDEGYM_DEBUG": "1 shows tracebacks in the browser; never on a machine that others reach (default 0)",
+    "FDEGYM_BIND": "address to listen on (default 127.0.0.1)",
+    "FDEGYM_PORT": "port to listen on, 1-65535 (default 8000)",
+    "FDEGYM_HOSTS": "host names the site answers to, separated by commas (default localhost,127.0.0.1,[::1])",
+    "FDEGYM_ORIGINS": "further origins (scheme://host[:port]) that may open sockets and post forms (default none)",
+    "FDEGYM_HTTPS": "1 when visitors reach the site by https: cookies are then sent over https only (default 0)",
+    "FDEGYM_SIGNUP": "who may create an account: loopback, open or closed (default loopback)",
+    "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
+    "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
+    "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
+    "SCENARIO_DIRS": "directories of private scenarios, separated by colons (default none)",
+}
+
+
+def _flag(name: str, default: bool = False) -> bool:
+    value = os.environ.get(name, "").strip().lower()
+    if value in ("", "0", "1", "true", "false", "yes", "no"):
+        return default if value == "" else value in ("1", "true", "yes")
+    raise EnvironmentProblem(f"{name} is {value!r}; it must be 0 or 1.")
+
+
+def _list(name: str, separator: str = ",") -> tuple[str, ...]:
+    return tuple(part.strip() for part in os.environ.get(name, "").split(separator) if part.strip())
+
+
+def _port() -> int:
+    text = os.environ.get("FDEGYM_PORT", "8000")
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise EnvironmentProblem(f"FDEGYM_PORT is {text!r}; it must be a number from 1 to 65535.")
+    return int(text)
+
+
+def _choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = os.environ.get(name, default) or default
+    if value not in choices:
+        raise EnvironmentProblem(f"{name} is {value!r}; it must be one of {', '.join(choices)}.")
+    return value
+
+
+def _url(name: str, schemes: tuple[str, ...]) -> str:
+    value = os.environ.get(name, "").strip()
+    if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+        shown = value.split("://", 1)[0] if "://" in value else "something else"
+        raise EnvironmentProblem(f"{name} must start with {' or '.join(s + '://' for s in schemes)}; it is {shown}.")
+    return value
+
+
+def _secret_key(var: Path) -> str:
+    """The key from the environment, or the one kept in ``var``; made once, atomically, readable by this user alone."""
+    given = os.environ.get("FDEGYM_SECRET_KEY", "")
+    if given:
+        if len(given) < 50:
+            raise EnvironmentProblem("FDEGYM_SECRET_KEY is shorter than 50 characters.")
+        return given
+    kept = var / "secret-key"
+    try:
+        return kept.read_text().strip()
+    except FileNotFoundError:
+        pass
+    except PermissionError as problem:
+        raise EnvironmentProblem(f"{kept} cannot be read by this user: run as the user that made it.") from problem
+    try:
+        var.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = kept.with_name(f"secret-key.{secrets.token_hex(4)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(64))
+        try:
+            os.link(fresh, kept)  # the first of several processes wins
+        except FileExistsError:
+            pass
+        fresh.unlink()
+        return kept.read_text().strip()
+    except OSError as problem:
+        raise EnvironmentProblem(
+            f"Nothing can be written below {var} ({problem.strerror}). Set FDEGYM_VAR to a directory that can."
+        ) from problem
+
+
+def _socket_directory(var: Path) -> Path:
+    given = os.environ.get("FDEGYM_SOCKETS", "")
+    if given:
+        if len(given) > LONGEST_SOCKET_DIRECTORY:
+            raise EnvironmentProblem(
+                f"FDEGYM_SOCKETS is longer than {LONGEST_SOCKET_DIRECTORY} characters; unix sockets need a short path."
+            )
+        return Path(given).resolve()
+    inside = var / "run"
+    if len(str(inside)) <= LONGEST_SOCKET_DIRECTORY:
+        return inside
+    mark = hashlib.sha256(str(var).encode()).hexdigest()[:10]
+    return Path("/tmp") / f"fdegym-{os.getuid()}-{mark}"  # noqa: S108 - private: mode 0700 and ownership are checked
+
+
+def _check_private(directory: Path) -> None:
+    if directory.exists() and (directory.is_symlink() or directory.stat().st_uid != os.getuid()):
+        raise EnvironmentProblem(
+            f"{directory} belongs to somebody else; set FDEGYM_SOCKETS to a directory of your own."
+        )
+
+
+def read() -> Environment:
+    """Read and check every variable; raises ``EnvironmentProblem`` for the first that is wrong."""
+    var = Path(os.environ.get("FDEGYM_VAR") or ROOT / "var").resolve()
+    sockets = _socket_directory(var)
+    _check_private(sockets)
+    environment = Environment(
+        var=var,
+        sockets=sockets,
+        secret_key=_secret_key(var),
+        debug=_flag("FDEGYM_DEBUG"),
+        allowed_hosts=_list("FDEGYM_HOSTS") or ("localhost", "127.0.0.1", "[::1]"),
+        trusted_origins=_list("FDEGYM_ORIGINS"),
+        port=_port(),
+        bind=os.environ.get("FDEGYM_BIND") or "127.0.0.1",
+        database_url=_url("DATABASE_URL", ("postgres", "postgresql")),
+        redis_url=_url("REDIS_URL", ("redis", "rediss", "unix")),
+        signup=_choice("FDEGYM_SIGNUP", "loopback", ("loopback", "open", "closed")),
+        world_salt=os.environ.get("WORLD_SALT", ""),
+        scenario_dirs=tuple(Path(part).resolve() for part in _list("SCENARIO_DIRS", ":")),
+        secure_cookies=_flag("FDEGYM_HTTPS"),
+    )
+    environment.prepare()
+    return environment
+
+
+def read_or_exit(read_environment: Callable[[], Environment] = read) -> Environment:
+    """``read`` for settings.py: a problem ends the process with its sentence instead of a traceback."""
+    try:
+        return read_environment()
+    except (EnvironmentProblem, OSError) as problem:
+        print(f"fdegym: {problem}", file=sys.stderr)
+        raise SystemExit(78) from problem

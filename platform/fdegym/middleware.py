@@ -1,0 +1,51 @@
+"""The viewer's time zone, and words for our own errors."""
+
+from __future__ import annotations
+
+import logging
+import zoneinfo
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from fdegym.lib.errors import FdegymError
+
+logger = logging.getLogger(__name__)
+TIME_ZONE_COOKIE = "tz"
+
+
+class ViewerTimeZoneMiddleware:
+    """Pages show times in the zone of the profile, else of the browser (a cookie set by site.js), else UTC."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        name = getattr(request.user, "time_zone", "") or request.COOKIES.get(TIME_ZONE_COOKIE, "")
+        try:
+            zone = zoneinfo.ZoneInfo(name) if name else None
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            zone = None
+        with timezone.override(zone):
+            return self.get_response(request)
+
+
+class WordsForErrorsMiddleware:
+    """The one place where our errors become an answer: their own sentence, as a page or as JSON, never a traceback."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, FdegymError):
+            return None
+        if exception.http_status >= 500:
+            logger.error("%s: %s", type(exception).__name__, exception)
+        if "application/json" in request.headers.get("Accept", ""):
+            return JsonResponse({"error": str(exception)}, status=exception.http_status)
+        return render(request, "problem.html", {"problem": exception}, status=exception.http_status)

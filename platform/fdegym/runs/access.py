@@ -1,0 +1,29 @@
+"""Who may see which run. One place: every page, socket and export asks here."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from fdegym.accounts.models import User
+from fdegym.lib.errors import RunNotFound
+from fdegym.runs.models import Run, RunState
+
+
+def get_run_for_user(user: Any, run_id: uuid.UUID | str) -> Run:
+    """The run, if it is this person's own; else ``RunNotFound``, which does not tell whether it exists."""
+    if not isinstance(user, User) or not user.is_active:
+        raise RunNotFound("There is no such run.")
+    try:
+        return Run.objects.select_related("user").get(pk=run_id, user=user)
+    except (Run.DoesNotExist, ValueError) as missing:
+        raise RunNotFound("There is no such run.") from missing
+
+
+def runs_of(user: User) -> list[Run]:
+    return list(Run.objects.filter(user=user).order_by("-begun_at"))
+
+
+def live_run_of(user: User, scenario_id: str) -> Run | None:
+    """The person's unfinished run of a scenario; there is at most one."""
+    return Run.objects.filter(user=user, scenario_id=scenario_id, state__in=[RunState.PREPARING, RunState.OPEN]).first()

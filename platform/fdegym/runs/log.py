@@ -1,0 +1,121 @@
+"""The log of a run: append-only, numbered, chained by SHA-256 from a genesis that anyone can compute.
+
+``hash(n) = sha256(hash(n-1) || canonical JSON of {seq, kind, payload, at})`` and
+``hash(0) = sha256("fdegym run log 1" || run id || scenario release)``. The head is signed with the site's key when a
+run is submitted and when it is exported, so that a reader of the export checks the chain without any secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core import signing
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from fdegym.runs import notify
+from fdegym.runs.models import Run, RunEvent
+
+SIGNATURE_SALT = "fdegym.runs.log.head"
+TRIES = 5
+
+
+class LogMoved(Exception):
+    """Another writer was first: read the log again and decide anew."""
+
+
+def canonical(value: Any) -> bytes:
+    """The one spelling of a JSON value that is hashed: sorted keys, no spaces, UTF-8, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def genesis(run_id: uuid.UUID | str, release: str) -> str:
+    return hashlib.sha256(f"fdegym run log 1\n{run_id}\n{release}".encode()).hexdigest()
+
+
+def instant(at: datetime) -> str:
+    """An event's time as it is hashed: UTC, microseconds."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def link(previous: str, seq: int, kind: str, payload: Mapping[str, Any], at: datetime) -> str:
+    body = canonical({"seq": seq, "kind": kind, "payload": payload, "at": instant(at)})
+    return hashlib.sha256(previous.encode() + body).hexdigest()
+
+
+def head(run: Run) -> tuple[int, str]:
+    """Number and hash of the last event; (0, genesis) for an empty log."""
+    last = RunEvent.objects.filter(run=run).order_by("-seq").values_list("seq", "hash").first()
+    return last if last else (0, genesis(run.id, run.release))
+
+
+def append(
+    run_id: uuid.UUID | str, kind: str, payload: Mapping[str, Any], *, expected_seq: int | None = None
+) -> RunEvent:
+    """Add one event and hint that it is there.
+
+    With ``expected_seq`` the event gets exactly that number or ``LogMoved`` is raised: for writers whose payload
+    depends on what the log held. Without, it takes the next free number. Payloads are JSON values without floats that
+    are not finite.
+    """
+    run = Run.objects.only("id", "release").get(pk=run_id)
+    clean = json.loads(canonical(payload))
+    for attempt in range(TRIES):
+        try:
+            with transaction.atomic():
+                seq, previous = head(run)
+                if expected_seq is not None and seq + 1 != expected_seq:
+                    raise LogMoved(f"event {expected_seq} was expected, the log is at {seq}")
+                at = timezone.now()
+                event = RunEvent.objects.create(
+                    run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=link(previous, seq + 1, kind, clean, at)
+                )
+        except IntegrityError as collision:
+            if expected_seq is not None or attempt == TRIES - 1:
+                raise LogMoved("another writer took the number") from collision
+            continue
+        transaction.on_commit(lambda: notify.hint(run.id))
+        return event
+    raise AssertionError("unreachable")
+
+
+def events(
+    run_id: uuid.UUID | str, after: int = 0, kinds: Collection[str] | None = None, limit: int | None = None
+) -> list[RunEvent]:
+    """Events with a number above ``after``, in order; ``kinds`` may hold exact kinds or prefixes ending in ``.``."""
+    found: Iterable[RunEvent] = RunEvent.objects.filter(run_id=run_id, seq__gt=after).order_by("seq")
+    if kinds is not None:
+        prefixes = tuple(kind for kind in kinds if kind.endswith("."))
+        found = (event for event in found if event.kind in kinds or (prefixes and event.kind.startswith(prefixes)))
+    listed = list(found)
+    return listed if limit is None else listed[:limit]
+
+
+def first_broken_link(run: Run) -> int | None:
+    """Recompute the chain; the number of the first event that does not fit, or None."""
+    previous = genesis(run.id, run.release)
+    for expected, event in enumerate(RunEvent.objects.filter(run=run).order_by("seq"), start=1):
+        if event.seq != expected or link(previous, event.seq, event.kind, event.payload, event.at) != event.hash:
+            return expected
+        previous = event.hash
+    return None
+
+
+def sign_head(run: Run) -> tuple[str, str]:
+    """The head's hash and the site's signature over (run, number, hash)."""
+    seq, digest = head(run)
+    return digest, signing.Signer(salt=SIGNATURE_SALT).sign(f"{run.id}:{seq}:{digest}")
+
+
+def signature_fits(run: Run, digest: str, signature: str) -> bool:
+    """Whether the site signed this head of this run's log."""
+    try:
+        text = signing.Signer(salt=SIGNATURE_SALT).unsign(signature)
+    except signing.BadSignature:
+        return False
+    return text.split(":")[0] == str(run.id) and text.split(":")[-1] == digest

@@ -1,0 +1,100 @@
+"""A run and its one append-only log."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class RunState(models.TextChoices):
+    """States of a run. Legal moves are in ``runs.services.MOVES``; only ``transition`` makes them."""
+
+    PREPARING = "preparing", "being prepared"
+    OPEN = "open", "open"
+    SUBMITTED = "submitted", "submitted"
+    GRADED = "graded", "graded"
+    VOID = "void", "void: our fault"
+    FAILED = "failed", "could not be prepared"
+
+
+class RunOrigin(models.TextChoices):
+    """Who works in it: a person of the site, or a command (``play``, admission). Commands are never ranked."""
+
+    PERSON = "person", "person"
+    COMMAND = "command", "command"
+
+
+class Run(models.Model):
+    """One person's or agent's attempt at a (task, level).
+
+    ``attempt`` counts the owner's begun runs of the scenario from 1; the first is the ranked one. ``task_id`` is drawn
+    by the site and shown to nobody but operators before the debrief. ``release`` is the content hash of the scenario
+    that the run was begun with.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="runs", null=True, blank=True
+    )
+    origin = models.CharField(max_length=16, choices=RunOrigin, default=RunOrigin.PERSON)
+    scenario_id = models.CharField(max_length=64)
+    task_id = models.CharField(max_length=64)
+    level = models.CharField(max_length=2)
+    release = models.CharField(max_length=64)
+    state = models.CharField(max_length=16, choices=RunState, default=RunState.PREPARING)
+    state_reason = models.CharField(max_length=500, blank=True, default="")
+    attempt = models.PositiveIntegerField()
+    begun_at = models.DateTimeField(auto_now_add=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    sealed_head = models.CharField(max_length=64, blank=True, default="")
+    sealed_signature = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        ordering = ["-begun_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "scenario_id", "attempt"],
+                condition=Q(origin="person"),
+                name="one_run_per_attempt",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "scenario_id"],
+                condition=Q(origin="person", state__in=["preparing", "open"]),
+                name="one_live_run_per_scenario",
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "-begun_at"]), models.Index(fields=["scenario_id", "state"])]
+
+    def __str__(self) -> str:
+        return f"{self.scenario_id} {self.level} #{self.attempt} ({self.state})"
+
+    @property
+    def is_ranked(self) -> bool:
+        """The person's first begun run of the scenario: the one that the leaderboard counts."""
+        return self.origin == RunOrigin.PERSON and self.attempt == 1
+
+    @property
+    def is_live(self) -> bool:
+        return self.state in (RunState.PREPARING, RunState.OPEN)
+
+
+class RunEvent(models.Model):
+    """One thing that happened in a run. Rows are only ever added, by ``runs.log.append``."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    seq = models.PositiveIntegerField()
+    kind = models.CharField(max_length=48)
+    payload = models.JSONField()
+    at = models.DateTimeField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_event_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.kind}"

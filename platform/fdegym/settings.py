@@ -1,0 +1,218 @@
+"""Django's settings: one file for every deployment. What differs between them is the environment (``fdegym.env``)."""
+
+from __future__ import annotations
+
+import environ as django_environ
+from csp.constants import NONCE, NONE, SELF
+
+from fdegym import env
+
+ENVIRONMENT = env.read_or_exit()
+ROOT = env.ROOT
+VAR = ENVIRONMENT.var
+
+SECRET_KEY = ENVIRONMENT.secret_key
+DEBUG = ENVIRONMENT.debug
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.trusted_origins)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "servestatic.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "channels",
+    "csp",
+    "django_htmx",
+    "allauth",
+    "allauth.account",
+    "fdegym.accounts",
+    "fdegym.catalog",
+    "fdegym.runs",
+    "workspaces",
+    "stakeholders",
+    "grading",
+    "fdegym.delivery",
+    "fdegym.leaderboard",
+    "fdegym.authoring",
+    "fdegym.pages",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "fdegym.middleware.ViewerTimeZoneMiddleware",
+    "fdegym.middleware.WordsForErrorsMiddleware",
+]
+
+ROOT_URLCONF = "fdegym.urls"
+ASGI_APPLICATION = "fdegym.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    }
+]
+
+# ---- data ------------------------------------------------------------------------------------------------------------
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+if ENVIRONMENT.database_url:
+    DATABASES = {"default": django_environ.Env.db_url_config(ENVIRONMENT.database_url)}
+    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": VAR / "fdegym.sqlite3",
+            "OPTIONS": {
+                # A writer waits its turn instead of failing half-way: the lock is taken when the transaction begins.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+            },
+            "TEST": {"NAME": VAR / "test.sqlite3"},
+        }
+    }
+
+if ENVIRONMENT.redis_url:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENVIRONMENT.redis_url}}
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [ENVIRONMENT.redis_url]},
+        }
+    }
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "cache"}}
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+# ---- background work: the table of submissions is the queue; a message only wakes a worker ---------------------------
+
+CELERY_TASK_DEFAULT_QUEUE = "fdegym"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+if ENVIRONMENT.redis_url:
+    CELERY_BROKER_URL = ENVIRONMENT.redis_url
+else:
+    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(VAR / "queue"),
+        "data_folder_out": str(VAR / "queue"),
+        "control_folder": str(VAR / "queue-control"),
+    }
+    for folder in ("queue", "queue-control"):
+        (VAR / folder).mkdir(exist_ok=True)
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "take submissions that no message announced": {"task": "grading.tasks.sweep", "schedule": 10.0},
+    "remove what no run owns": {"task": "fdegym.delivery.tasks.sweep_workspaces", "schedule": 60.0},
+}
+
+# ---- people ----------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SIGNUP = ENVIRONMENT.signup
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "fdegym.accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# ---- security --------------------------------------------------------------------------------------------------------
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.secure_cookies
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENVIRONMENT.secure_cookies else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        # xterm.js puts its own style elements into the page
+        "style-src": [SELF, "'unsafe-inline'"],
+        "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "worker-src": [SELF, "blob:"],
+        "manifest-src": [SELF],
+    }
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+# ---- pages -----------------------------------------------------------------------------------------------------------
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [ROOT / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
+}
+SERVESTATIC_USE_MANIFEST = not DEBUG
+
+# ---- our own processes -----------------------------------------------------------------------------------------------
+
+KEEPER_SOCKET = ENVIRONMENT.sockets / "keeper.sock"
+SANDBOX_DIR = VAR / "sandboxes"
+DESK_DIR = ENVIRONMENT.sockets / "desk"
+WORLD_CACHE = VAR / "worlds"
+SUBMISSION_DIR = VAR / "submissions"
+CACHE_DIR = VAR / "cache"
+SCENARIO_DIRS = [ROOT / "scenarios", *ENVIRONMENT.scenario_dirs]
+WORLD_SALT = ENVIRONMENT.world_salt
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {"django.channels.server": {"level": "WARNING"}, "uvicorn.access": {"level": "WARNING"}},
+}

@@ -1,0 +1,271 @@
+"""Loading a scenario: files → typed models → a ``Task`` with everything the engines need.
+
+All problems of a file are reported at once, each with its place, and nothing is loaded half.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from scenarios.kit.errors import Problem, ScenarioInvalid, ScenarioUnknown, TaskUnknown
+from scenarios.kit.format import (
+    Conversation,
+    FactsFile,
+    FactText,
+    ScenarioConfig,
+    SolutionNote,
+    StakeholdersFile,
+)
+from scenarios.kit.render import TextProblem, render_tree
+
+Model = TypeVar("Model", bound=BaseModel)
+
+ORIGINAL = "original"
+_NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
+#: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
+_NOT_CONTENT = {"anchors.json", "__pycache__", ".DS_Store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A loaded scenario. ``release`` is the SHA-256 of its content; anchors.json is not part of it."""
+
+    id: str
+    folder: Path
+    config: ScenarioConfig
+    facts: FactsFile
+    release: str
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        return (ORIGINAL, *self.facts.variants)
+
+    def key_facts(self, task_id: str) -> list[str]:
+        return self.facts.key_facts if task_id == ORIGINAL else self.facts.variants[task_id].key_facts
+
+    def facts_of(self, task_id: str) -> dict[str, Any]:
+        """The authored facts of a task; those that the world chooses are added once it is built."""
+        if task_id == ORIGINAL:
+            return dict(self.facts.facts)
+        if task_id not in self.facts.variants:
+            raise TaskUnknown(f"Scenario {self.id} has no task {task_id!r}; it has {', '.join(self.task_ids)}.")
+        return {**self.facts.facts, **self.facts.variants[task_id].facts}
+
+
+@dataclass(frozen=True, slots=True)
+class WorldMeta:
+    """What ``world.build`` chose and what people may cite; kept beside the visible files, outside every sandbox."""
+
+    facts: Mapping[str, Any]
+    records: Mapping[str, list[str]]
+    record_groups: Mapping[str, Mapping[str, list[str]]]
+    sha256: str  #: over the visible files: names and bytes
+
+    @classmethod
+    def read(cls, path: Path) -> WorldMeta:
+        return cls(**json.loads(path.read_text()))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A scenario with one set of facts, its world built: what a run, the engine and the grader work with."""
+
+    scenario: Scenario
+    task_id: str
+    facts: Mapping[str, Any]
+    key_facts: Sequence[str]
+    fact_texts: Mapping[str, FactText]
+    stakeholders: StakeholdersFile
+    world: Path  #: the built world: visible/{data,docs,system,briefs,directory.md}
+    meta: WorldMeta
+
+    @property
+    def visible(self) -> Path:
+        return self.world / "visible"
+
+    @property
+    def system(self) -> Path:
+        """The customer's system as found."""
+        return self.visible / "system"
+
+    def brief(self, level: str) -> str:
+        return (self.visible / "briefs" / level / "TASK.md").read_text()
+
+
+def content_hash(folder: Path) -> str:
+    """SHA-256 over names and bytes of a scenario's files, in order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not _NOT_CONTENT & set(path.relative_to(folder).parts) and path.suffix != ".pyc":
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_toml(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads((folder / name).read_text(encoding="utf-8"))
+    except FileNotFoundError as missing:
+        raise ScenarioInvalid(folder.name, [Problem(name, "", "the file is missing")]) from missing
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioInvalid(folder.name, [Problem(name, "", f"not valid TOML: {error}")]) from error
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """A pydantic location as an author would write it: ``stakeholders[3].topics[2].gate``."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else str(part))
+    return text
+
+
+def _validate(model: type[Model], value: Any, folder: Path, name: str) -> Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problems = [Problem(name, _place(found["loc"]), found["msg"]) for found in error.errors()]
+        raise ScenarioInvalid(folder.name, problems) from error
+
+
+def load_scenario(folder: Path) -> Scenario:
+    """Read and check ``scenario.toml`` and ``facts.toml``. Raises ``ScenarioInvalid`` with every problem found."""
+    config = _validate(ScenarioConfig, _read_toml(folder, "scenario.toml"), folder, "scenario.toml")
+    if config.id != folder.name:
+        expected = f"the id is {config.id!r}, the folder is {folder.name!r}; they must be the same"
+        raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "id", expected)])
+    facts = _validate(FactsFile, _read_toml(folder, "facts.toml"), folder, "facts.toml")
+    return Scenario(config.id, folder, config, facts, content_hash(folder))
+
+
+@functools.lru_cache(maxsize=64)
+def _cached(folder: Path, stamp: tuple[int, int]) -> Scenario:
+    return load_scenario(folder)
+
+
+def find_scenario(scenario_id: str, directories: Sequence[Path]) -> Scenario:
+    """The scenario of that id in the first directory that has it. Reloaded when its files change."""
+    if _NAME.match(scenario_id):
+        for directory in directories:
+            folder = directory / scenario_id
+            if (folder / "scenario.toml").is_file():
+                files = [
+                    path.stat() for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+                ]
+                return _cached(folder, (len(files), max(status.st_mtime_ns for status in files)))
+    known = ", ".join(scenario_ids(directories)) or "none"
+    raise ScenarioUnknown(f"There is no scenario {scenario_id!r}; there are: {known}.")
+
+
+def scenario_ids(directories: Sequence[Path]) -> list[str]:
+    """Ids of all scenarios, those of earlier directories first; within a directory in order of the alphabet."""
+    found: dict[str, None] = {}
+    for directory in directories:
+        for manifest in sorted(directory.glob("*/scenario.toml")):
+            found.setdefault(manifest.parent.name)
+    return list(found)
+
+
+def load_stakeholders(scenario: Scenario, facts: Mapping[str, Any]) -> StakeholdersFile:
+    """``stakeholders.toml`` rendered with the task's facts (those chosen by the world included)."""
+    raw = _read_toml(scenario.folder, "stakeholders.toml")
+    try:
+        rendered = render_tree(raw, facts, file="stakeholders.toml")
+    except TextProblem as error:
+        raise ScenarioInvalid(scenario.id, [error.problem]) from error
+    return _validate(StakeholdersFile, rendered, scenario.folder, "stakeholders.toml")
+
+
+def load_fact_texts(scenario: Scenario, task_id: str, facts: Mapping[str, Any]) -> dict[str, FactText]:
+    texts = dict(scenario.facts.texts)
+    if task_id != ORIGINAL:
+        texts |= scenario.facts.variants[task_id].texts
+    try:
+        return {
+            key: FactText.model_validate(render_tree(text.model_dump(), facts, file="facts.toml", place=f"texts.{key}"))
+            for key, text in texts.items()
+        }
+    except TextProblem as error:
+        raise ScenarioInvalid(scenario.id, [error.problem]) from error
+
+
+def load_task(scenario: Scenario, task_id: str, world: Path) -> Task:
+    """A task whose world lies built at ``world`` (see ``scenarios.kit.build``)."""
+    meta = WorldMeta.read(world / "meta.json")
+    facts = {**scenario.facts_of(task_id), **meta.facts}
+    return Task(
+        scenario=scenario,
+        task_id=task_id,
+        facts=facts,
+        key_facts=tuple(scenario.key_facts(task_id)),
+        fact_texts=load_fact_texts(scenario, task_id, facts),
+        stakeholders=load_stakeholders(scenario, facts),
+        world=world,
+        meta=meta,
+    )
+
+
+# ---- solutions -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A scripted delivery: overlays on ``system/`` (applied in order) and the messages that go with it."""
+
+    name: str
+    kind: str  #: do_nothing | reference | literal | shortcut | bypass
+    note: SolutionNote
+    overlays: tuple[Path, ...]
+    conversation: Conversation
+
+
+def _conversation(scenario: Scenario, path: Path, facts: Mapping[str, Any]) -> Conversation:
+    name = path.relative_to(scenario.folder).as_posix()
+    try:
+        rendered = render_tree(_read_toml(scenario.folder, name), facts, file=name)
+    except TextProblem as error:
+        raise ScenarioInvalid(scenario.id, [error.problem]) from error
+    return _validate(Conversation, rendered, scenario.folder, name)
+
+
+def _conversation_of(task: Task, folder: Path) -> Conversation:
+    for candidate in (folder / task.task_id / "conversation.toml", folder / "conversation.toml"):
+        if candidate.is_file():
+            return _conversation(task.scenario, candidate, task.facts)
+    return Conversation()
+
+
+def solution_names(scenario: Scenario) -> dict[str, str]:
+    """Name → kind of every solution in the folder; ``do_nothing`` is always there."""
+    root = scenario.folder / "solutions"
+    names = {"do_nothing": "do_nothing"}
+    names |= {name: name for name in ("reference", "literal") if (root / name).is_dir()}
+    for group, kind in (("shortcuts", "shortcut"), ("bypasses", "bypass")):
+        names |= {path.name: kind for path in sorted((root / group).glob("*")) if path.is_dir()}
+    return names
+
+
+def load_solution(task: Task, name: str) -> Solution:
+    """A solution as it is played on this task; ``ScenarioUnknown`` names the ones there are."""
+    kinds = solution_names(task.scenario)
+    if name not in kinds:
+        raise ScenarioUnknown(f"Scenario {task.scenario.id} has no solution {name!r}; it has {', '.join(kinds)}.")
+    kind, root = kinds[name], task.scenario.folder / "solutions"
+    if kind == "do_nothing":
+        return Solution(name, kind, SolutionNote(why="Leaves everything as found."), (), Conversation())
+    folder = root / {"shortcut": "shortcuts", "bypass": "bypasses"}.get(kind, "") / name
+    manifest = (folder / "solution.toml").relative_to(task.scenario.folder).as_posix()
+    note = _validate(SolutionNote, _read_toml(task.scenario.folder, manifest), task.scenario.folder, manifest)
+    overlays = tuple(path for path in (folder / "system", folder / task.task_id / "system") if path.is_dir())
+    source = {"own": folder, "reference": root / "reference", "none": None}[note.conversation]
+    conversation = _conversation_of(task, source) if source else Conversation()
+    return Solution(name, kind, note, overlays, conversation)
