@@ -6,6 +6,7 @@ bubblewrap). ``docs/hosting.md`` lists them; a test keeps that list complete.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -119,10 +120,8 @@ def _secret_key(var: Path) -> str:
         fresh = kept.with_name(f"secret-key.{secrets.token_hex(4)}")
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(64))
-        try:
-            os.link(fresh, kept)  # the first of several processes wins
-        except FileExistsError:
-            pass
+        with contextlib.suppress(FileExistsError):  # the first of several processes wins
+            os.link(fresh, kept)
         fresh.unlink()
         return kept.read_text().strip()
     except OSError as problem:

@@ -79,7 +79,7 @@ TEMPLATES = [
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if ENVIRONMENT.database_url:
-    DATABASES = {"default": django_environ.Env.db_url_config(ENVIRONMENT.database_url)}
+    DATABASES = {"default": django_environ.Env.db_url_config(ENVIRONMENT.database_url)}  # type: ignore[no-untyped-call]
     DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
 else:
     DATABASES = {

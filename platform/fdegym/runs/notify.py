@@ -17,7 +17,7 @@ def group(run_id: uuid.UUID | str) -> str:
 
 def hint(run_id: uuid.UUID | str) -> None:
     """Tell whoever looks at the run to look now. A lost hint loses nothing, so no failure of it may reach the caller."""
-    layer = get_channel_layer()
+    layer = get_channel_layer()  # type: ignore[no-untyped-call]
     if layer is None:
         return
     try:
