@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from fdegym.accounts.models import User
 from fdegym.lib.errors import RunNotFound
 from fdegym.runs.models import Run, RunState
@@ -16,7 +18,7 @@ def get_run_for_user(user: Any, run_id: uuid.UUID | str) -> Run:
         raise RunNotFound("There is no such run.")
     try:
         return Run.objects.select_related("user").get(pk=run_id, user=user)
-    except (Run.DoesNotExist, ValueError) as missing:
+    except (Run.DoesNotExist, ValidationError, ValueError) as missing:
         raise RunNotFound("There is no such run.") from missing
 
 

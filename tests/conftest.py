@@ -1,0 +1,65 @@
+"""The cast and the ground rules of every test: nothing is written outside a directory of this test session."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_SESSION_VAR = Path(tempfile.mkdtemp(prefix="fdegym-test-"))
+for _name in [name for name in os.environ if name.startswith("FDEGYM_")] + ["REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS"]:
+    os.environ.pop(_name, None)
+os.environ["FDEGYM_VAR"] = str(_SESSION_VAR)
+os.environ["FDEGYM_SOCKETS"] = str(_SESSION_VAR / "run") if len(str(_SESSION_VAR)) < 38 else ""
+os.environ.setdefault("FDEGYM_SECRET_KEY", "tests-only-" + "k" * 60)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_static_files() -> Iterator[None]:
+    """Pages in tests name static files by their plain names: no collectstatic before a test run."""
+    from django.conf import settings
+    from django.test.utils import override_settings
+
+    storages = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    with override_settings(STORAGES=storages, PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
+
+
+def _person(name: str):
+    from fdegym.accounts.models import User
+
+    return User.objects.create_user(name, password=f"{name}-has-a-long-password")
+
+
+@pytest.fixture
+def alice(db):
+    """Owns the run in question."""
+    return _person("alice")
+
+
+@pytest.fixture
+def bob(db):
+    """Is in alice's cohort."""
+    return _person("bob")
+
+
+@pytest.fixture
+def charlie(db):
+    """Has no business there."""
+    return _person("charlie")
+
+
+@pytest.fixture
+def make_run(db):
+    """``make_run(user, **fields)``: an open run without a workspace, for tests of logs, rights and pages."""
+    from fdegym.runs.models import Run, RunState
+
+    def make(user, scenario_id: str = "oil_npt", **fields):
+        attempt = fields.pop("attempt", None) or Run.objects.filter(user=user, scenario_id=scenario_id).count() + 1
+        values = {"task_id": "original", "level": "L3", "release": "0" * 64, "state": RunState.OPEN} | fields
+        return Run.objects.create(user=user, scenario_id=scenario_id, attempt=attempt, **values)
+
+    return make
