@@ -5,8 +5,8 @@ const root = document.documentElement;
 
 function rememberZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (!zone || document.cookie.split("; ").includes(`time_zone=${encodeURIComponent(zone)}`)) return;
-  document.cookie = `time_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`;
+  if (!zone || document.cookie.split("; ").includes(`tz=${zone}`)) return;
+  document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
 }
 
 function isDark() {

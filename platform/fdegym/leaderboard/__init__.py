@@ -1,0 +1,1 @@
+"""Who stands where: the ranking rule, the queries behind it, the boards."""
