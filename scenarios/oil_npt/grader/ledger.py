@@ -77,17 +77,9 @@ class Credit:
     def own_use_h(self) -> float:
         return sum(segment.hours for segment in self.version.segments if segment.part == "own_use")
 
-    def credited_in(self, month: date) -> tuple[Interval, ...]:
-        """The part of ``credited`` that lies in the calendar month whose first day is ``month``."""
-        first = datetime.combine(month, time())
-        last = datetime.combine(next_month(month), time())
-        return tuple(
-            (max(start, first), min(end, last)) for start, end in self.credited if start < last and end > first
-        )
-
     def credit_in(self, month: date) -> float:
         """Creditable hours in the calendar month whose first day is ``month``."""
-        return total_hours(self.credited_in(month))
+        return total_hours(within(self.credited, month))
 
     def months(self) -> list[date]:
         """The first days of the calendar months in which hours are creditable, in order."""
@@ -154,6 +146,13 @@ def next_month(month: date) -> date:
 
 def total_hours(intervals: Iterable[Interval]) -> float:
     return sum((end - start).total_seconds() for start, end in intervals) / 3600
+
+
+def within(intervals: Iterable[Interval], month: date) -> tuple[Interval, ...]:
+    """The parts of the intervals that lie in the calendar month whose first day is ``month``."""
+    first = datetime.combine(month, time())
+    last = datetime.combine(next_month(month), time())
+    return tuple((max(start, first), min(end, last)) for start, end in intervals if start < last and end > first)
 
 
 def without_first(intervals: tuple[Interval, ...], hours: float) -> tuple[Interval, ...]:
