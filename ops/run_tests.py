@@ -1,0 +1,29 @@
+"""`make test`: check, then every test, as the user that the product runs as.
+
+python3 ops/run_tests.py [pytest arguments]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import place
+
+
+def main(arguments: list[str]) -> int:
+    home = place.running_place(refresh=False)
+    place.drop_privileges()
+    os.chdir(home)
+    # A short path: unix sockets of the tests lie below it.
+    scratch = tempfile.mkdtemp(prefix="fdt-", dir="/tmp")
+    environment = {**os.environ, "TMPDIR": scratch, "PYTHONPYCACHEPREFIX": str(Path(scratch) / "pyc")}
+    pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest", "-n", "2"]
+    return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,54 @@
+"""What the worker does for runs: prepare them, end those whose time is over, remove what no run owns."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from fdegym.delivery.begin import prepare_run
+from fdegym.delivery.submit import clear_away
+from fdegym.lib.errors import FdegymError
+from fdegym.runs import log
+from fdegym.runs.models import Run, RunState
+from fdegym.runs.services import transition
+from workspaces.services import reconcile
+
+logger = logging.getLogger(__name__)
+PREPARING_TRIES = 3
+GRACE = timedelta(minutes=30)  #: how long the workspace of a finished run stays
+
+
+@shared_task
+def prepare(run_id: str) -> None:
+    """Prepare one run; after three failures it is given up, says so, and may be tried again by the person."""
+    try:
+        prepare_run(run_id)
+    except Exception as failure:
+        logger.exception("run %s could not be prepared", run_id)
+        words = str(failure) if isinstance(failure, FdegymError) else "an error of ours; the operator's log has it"
+        event = log.append(run_id, "run.preparing_failed", {"reason": words[:500]})
+        failures = len(log.events(run_id, kinds=["run.preparing_failed"]))
+        if failures >= PREPARING_TRIES and Run.objects.get(pk=run_id).state == RunState.PREPARING:
+            transition(event.run_id, RunState.FAILED, words)
+
+
+@shared_task
+def sweep_workspaces() -> None:
+    """Take up runs that no message announced, clear finished ones away, and let the keeper remove orphans."""
+    now = timezone.now()
+    for run in Run.objects.filter(state=RunState.PREPARING, begun_at__lt=now - timedelta(seconds=10)):
+        prepare(str(run.id))
+    live = {str(pk) for pk in Run.objects.filter(state=RunState.OPEN).values_list("pk", flat=True)}
+    live |= {str(pk) for pk in Run.objects.filter(state=RunState.PREPARING).values_list("pk", flat=True)}
+    kept = Run.objects.filter(submitted_at__gt=now - GRACE).values_list("pk", flat=True)
+    recently = Run.objects.filter(
+        state__in=[RunState.GRADED, RunState.VOID, RunState.FAILED],
+        ended_at__lt=now - GRACE,
+        ended_at__gt=now - GRACE - timedelta(minutes=10),
+    )
+    for run in recently:
+        clear_away(run)
+    reconcile(sorted(live | {str(pk) for pk in kept}))
