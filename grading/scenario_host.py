@@ -1,0 +1,130 @@
+"""The process in which a scenario's ``world`` and ``grader`` run: ``python -m grading.scenario_host``, in a sandbox.
+
+It is told a task by its first frame, makes the scenario's ``Production`` and runs ``grader.replay(production, host)``.
+Whatever the grader does to the delivered system goes to the worker as a frame. Starts without Django, database,
+network or settings.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from grading.frames import Channel, ChannelClosed, Frame
+from scenarios.kit.world import CallOutcome, Outcome, Streams, TaskView
+
+
+class HostRefusal(ValueError):
+    """The worker refused a request of the scenario's code: a path outside ``system/``, a size out of bounds …"""
+
+
+class RemoteHost:
+    """``scenarios.kit.world.DeploymentHost`` over a channel."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def _ask(self, head: Mapping[str, Any], body: bytes = b"") -> Frame:
+        self._channel.send(head, body)
+        answer = self._channel.receive()
+        if "refused" in answer.head:
+            raise HostRefusal(answer.head["refused"])
+        return answer
+
+    def put(self, path: str, data: bytes) -> None:
+        self._ask({"op": "put", "path": path}, bytes(data))
+
+    def put_drop(self, name: str, files: Mapping[str, bytes]) -> str:
+        sizes = [[path, len(data)] for path, data in files.items()]
+        answer = self._ask({"op": "put_drop", "name": name, "files": sizes}, b"".join(files.values()))
+        return str(answer.head["path"])
+
+    def call(self, argv: list[str]) -> CallOutcome:
+        answer = self._ask({"op": "call", "argv": list(argv)})
+        cut = answer.head["stdout"]
+        return CallOutcome(
+            exit_status=answer.head["exit_status"],
+            failure=answer.head["failure"],
+            stdout=answer.body[:cut],
+            stderr=answer.body[cut:],
+        )
+
+    def read(self, path: str, max_bytes: int) -> bytes | None:
+        answer = self._ask({"op": "read", "path": path, "max_bytes": int(max_bytes)})
+        return answer.body if answer.head["found"] else None
+
+    def list(self, path: str, max_entries: int) -> list[str]:
+        return list(self._ask({"op": "list", "path": path, "max_entries": int(max_entries)}).head["names"])
+
+    def progress(self, done: int, total: int, what: str) -> None:
+        self._channel.send({"op": "progress", "done": int(done), "total": int(total), "what": what})
+
+
+def plain(value: Any) -> Any:
+    """A grader's value as JSON has it: numpy's numbers and arrays become Python's, tuples lists, dates text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = sorted(value) if isinstance(value, set | frozenset) else value
+        return [plain(item) for item in items]
+    if isinstance(value, numpy.ndarray | numpy.generic):
+        return plain(value.tolist())
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    return str(value)
+
+
+def outcome_head(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as the head of its frame."""
+    return {
+        "op": "outcome",
+        "kpi": plain(outcome.kpi),
+        "incidents": [
+            {"id": found.id, "detail": found.detail, "count": plain(found.count)} for found in outcome.incidents
+        ],
+        "breakdown": plain(outcome.breakdown),
+        "period": outcome.period,
+    }
+
+
+def serve(channel: Channel) -> None:
+    """Hear the task, replay it, say how it ended."""
+    begin = channel.receive().head
+    where = "world"
+    try:
+        package = f"scenarios.{begin['scenario']}"
+        task = TaskView(begin["scenario"], begin["task"], begin["facts"])
+        production = importlib.import_module(f"{package}.world").Production(
+            task, Streams(begin["scenario"], begin["task"], begin["salt"])
+        )
+        where = "grader"
+        outcome = importlib.import_module(f"{package}.grader").replay(production, RemoteHost(channel))
+        channel.send(outcome_head(outcome))
+    except ChannelClosed:
+        raise
+    except Exception:  # noqa: BLE001 - whatever scenario code raises is reported as our fault, in full
+        text = "".join(traceback.format_exc())[-16_000:]
+        channel.send({"op": "crashed", "where": where, "traceback": text})
+
+
+def main() -> int:
+    """Speak on the inherited stdin and stdout, and keep both away from scenario code: its prints go to stderr."""
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    try:
+        serve(Channel(read_fd, write_fd, timeout_s=None))
+    except ChannelClosed:
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
