@@ -1,0 +1,138 @@
+"""Checks of a scenario's files that need no run: everything loads and renders for every task, and the parts agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grading.worlds import ensure_world
+from scenarios.kit.errors import Problem, ScenarioInvalid
+from scenarios.kit.format import LEVELS, Stakeholder, StakeholdersFile, Topic
+from scenarios.kit.gates import Condition, Gate
+from scenarios.kit.load import Scenario, Task, load_solution, solution_names
+from scenarios.kit.phrasings import load_phrasings
+
+_CHINESE = re.compile(r"[一-鿿]")
+LONGEST_FILE_LINES = 400
+EXAMPLES_WANTED, TESTS_WANTED, EXAMPLES_ZH_WANTED, TESTS_ZH_WANTED = 25, 8, 6, 3
+
+
+def lint(scenario: Scenario) -> list[Problem]:
+    """Every problem found, each with file and place; an empty list is a scenario that may go to admission."""
+    problems = [*_missing_files(scenario), *_long_files(scenario)]
+    for task_id in scenario.task_ids:
+        try:
+            task = ensure_world(scenario, task_id)
+        except ScenarioInvalid as invalid:
+            return [*problems, *invalid.problems]
+        problems += _people(scenario, task)
+        for name in solution_names(scenario):
+            try:
+                load_solution(task, name)
+            except ScenarioInvalid as invalid:
+                problems += invalid.problems
+    problems += _phrasings(scenario)
+    return list(dict.fromkeys(problems))
+
+
+def _missing_files(scenario: Scenario) -> Iterator[Problem]:
+    wanted = ["system/README.md", "SOURCES.md", "directory.md", "stakeholders.toml", "phrasings.toml"]
+    wanted += [f"briefs/{level}.md" for level in LEVELS] + [
+        f"solutions/{name}/solution.toml" for name in ("reference", "literal")
+    ]
+    for name in wanted:
+        if not (scenario.folder / name).is_file():
+            yield Problem(name, "", "the file is missing")
+
+
+def _long_files(scenario: Scenario) -> Iterator[Problem]:
+    for path in sorted(scenario.folder.rglob("*.py")):
+        lines = len(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        if lines > LONGEST_FILE_LINES:
+            name = path.relative_to(scenario.folder).as_posix()
+            yield Problem(name, "", f"{lines} lines; no file of a scenario is above {LONGEST_FILE_LINES}")
+
+
+def _people(scenario: Scenario, task: Task) -> Iterator[Problem]:
+    people: StakeholdersFile = task.stakeholders
+    ids = {person.id for person in people.stakeholders}
+    file = "stakeholders.toml"
+    if scenario.config.sponsor not in ids:
+        yield Problem("scenario.toml", "sponsor", f"nobody has the id {scenario.config.sponsor!r}")
+    known_facts = set(scenario.facts.texts)
+    for index, person in enumerate(people.stakeholders):
+        place = f"stakeholders[{index}]"
+        yield from _timeless(scenario, person, file, place)
+        if (
+            person.off_limits
+            and person.off_limits.incident
+            and person.off_limits.incident not in scenario.config.incidents
+        ):
+            yield Problem(file, f"{place}.off_limits.incident", "is not an incident of scenario.toml")
+        for number, topic in enumerate(person.topics):
+            yield from _topic(scenario, task, topic, known_facts, file, f"{place}.topics[{number}]")
+
+
+def _timeless(scenario: Scenario, person: Stakeholder, file: str, place: str) -> Iterator[Problem]:
+    timed = person.availability.windows or person.availability.away_until or person.availability.leaves_after_hours
+    if timed and scenario.config.calendar is None:
+        yield Problem(file, f"{place}.availability", "needs a calendar in scenario.toml")
+
+
+def _topic(scenario: Scenario, task: Task, topic: Topic, known: set[str], file: str, place: str) -> Iterator[Problem]:
+    for fact in sorted(set(topic.facts) - known):
+        yield Problem(file, f"{place}.facts", f"{fact} has no text in facts.toml")
+    unknown_tasks = sorted((set(topic.on) | set(topic.tasks or [])) - set(scenario.task_ids))
+    if unknown_tasks:
+        yield Problem(file, f"{place}.on", f"no such task: {', '.join(unknown_tasks)}")
+    gates: list[Gate] = [
+        gate for gate in [topic.gate, *(change.gate for change in topic.on.values())] if isinstance(gate, Gate)
+    ]
+    for leaf in (leaf for gate in gates for leaf in gate.leaves()):
+        yield from _condition(scenario, task, leaf, file, f"{place}.gate")
+
+
+def _condition(scenario: Scenario, task: Task, leaf: Condition, file: str, place: str) -> Iterator[Problem]:
+    if leaf.cites_document:
+        document = scenario.config.documents.get(leaf.cites_document.document)
+        if document is None:
+            yield Problem(file, place, f"{leaf.cites_document.document!r} is not a document of scenario.toml")
+        elif missing := sorted(set(leaf.cites_document.clauses) - set(document.clauses)):
+            yield Problem(file, place, f"{leaf.cites_document.document} has no clause {', '.join(missing)}")
+    if leaf.cites_record:
+        for kind in leaf.cites_record.kinds:
+            if kind not in scenario.config.records:
+                yield Problem(file, place, f"{kind!r} is not a record kind of scenario.toml")
+            elif not task.meta.records.get(kind):
+                yield Problem(file, place, f"the world has no record of kind {kind!r}")
+        if leaf.cites_record.among and leaf.cites_record.among not in task.meta.record_groups:
+            yield Problem(file, place, f"the world returned no record group {leaf.cites_record.among!r}")
+    if leaf.cites_number and leaf.cites_number.fact not in task.facts:
+        yield Problem(file, place, f"{leaf.cites_number.fact!r} is not a fact")
+    for group in leaf.mentions or []:
+        if not any(_CHINESE.search(term) for term in group):
+            yield Problem(file, place, f"the terms {', '.join(group[:3])} … have no Chinese equivalent")
+
+
+def _phrasings(scenario: Scenario) -> Iterator[Problem]:
+    file = "phrasings.toml"
+    if not (scenario.folder / file).is_file():
+        return
+    phrasings = load_phrasings(scenario.folder / file)
+    task = ensure_world(scenario, "original")
+    wanted = {f"{person.id}/{topic.id}" for person in task.stakeholders.stakeholders for topic in person.topics}
+    for missing in sorted(wanted - set(phrasings.topics)):
+        yield Problem(file, f'topics."{missing}"', "the topic has no phrasings")
+    for extra in sorted(set(phrasings.topics) - wanted):
+        yield Problem(file, f'topics."{extra}"', "there is no such topic")
+    least = {
+        "examples": EXAMPLES_WANTED,
+        "tests": TESTS_WANTED,
+        "examples_zh": EXAMPLES_ZH_WANTED,
+        "tests_zh": TESTS_ZH_WANTED,
+    }
+    for name, topic in phrasings.topics.items():
+        for key, count in least.items():
+            have = len(getattr(topic, key))
+            if have < count:
+                yield Problem(file, f'topics."{name}".{key}', f"{have} phrasings; at least {count} are wanted")

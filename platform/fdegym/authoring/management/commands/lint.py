@@ -1,0 +1,39 @@
+"""``manage.py lint [ID …]``: what is wrong with a scenario's files, each with file and place."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from fdegym.authoring.lint import lint
+from fdegym.catalog.scenarios import get_scenario
+from fdegym.lib.errors import FdegymError
+from scenarios.kit.load import scenario_ids
+
+
+class Command(BaseCommand):
+    help = "Check the files of scenarios (all of them without an ID)."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("scenarios", nargs="*", metavar="ID")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = 0
+        for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
+            try:
+                problems = lint(get_scenario(scenario_id))
+            except FdegymError as problem:
+                self.stderr.write(str(problem))
+                found += 1
+                continue
+            for problem in problems:
+                self.stderr.write(f"{scenario_id}/{problem}")
+            found += len(problems)
+            if not problems:
+                self.stdout.write(f"{scenario_id}: nothing to put right")
+        if found:
+            raise CommandError(f"{found} to put right.")

@@ -1,0 +1,46 @@
+"""``manage.py prepare``: database, static files, worlds and the matcher's weights. Idempotent; part of ``make setup``."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from fdegym.catalog.scenarios import get_scenario, offered_tasks, scenarios
+from fdegym.lib.errors import FdegymError
+from grading.worlds import ensure_world, world_is_built
+from stakeholders.matching import warm_matcher
+from workspaces.services import sandbox_report
+
+
+class Command(BaseCommand):
+    help = "Prepare everything that running needs."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with (settings.VAR / "prepare.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            report = sandbox_report()
+            if not report.usable:
+                raise CommandError(f"No sandbox can be made on this machine: {report.problem}")
+            call_command("migrate", interactive=False, verbosity=0)
+            call_command("createcachetable", verbosity=0)
+            call_command("collectstatic", interactive=False, verbosity=0)
+            for card in scenarios():
+                self._prepare(card.id)
+
+    def _prepare(self, scenario_id: str) -> None:
+        scenario = get_scenario(scenario_id)
+        try:
+            for task_id in offered_tasks(scenario):
+                if not world_is_built(scenario, task_id):
+                    started = time.monotonic()
+                    ensure_world(scenario, task_id)
+                    # a task's name is nothing that a player may read off a screen
+                    self.stdout.write(f"fdegym: built a world of {scenario_id} in {time.monotonic() - started:.0f} s")
+            warm_matcher(scenario)
+        except FdegymError as problem:
+            raise CommandError(str(problem)) from problem

@@ -1,0 +1,145 @@
+"""Playing a scripted solution through the same services that a person uses.
+
+Begin a run, write to the people message by message, put the solution's files into ``system/``, submit, grade: nothing
+here is a second implementation of any of these.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fdegym.catalog.scenarios import get_scenario
+from fdegym.delivery.begin import begin_command_run
+from fdegym.delivery.submit import clear_away, submit_run
+from fdegym.lib.errors import FdegymError
+from fdegym.runs import log
+from fdegym.runs.models import Run, RunState
+from grading.models import Grade, Submission
+from grading.services import current_grade, grade_submission
+from grading.worlds import ensure_world
+from scenarios.kit.format import Say
+from scenarios.kit.load import Solution, Task, load_solution
+from stakeholders.services import contact_rows, released_facts, send_message, wait
+from workspaces.services import put_file
+
+logger = logging.getLogger(__name__)
+Progress = Callable[[str], None]
+
+
+class SolutionMisplayed(FdegymError):
+    """A message of the solution did not release what it says it must: scenario, matcher or engine is wrong."""
+
+
+class GradeMissing(FdegymError):
+    """The submission ended void: our fault, with its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A graded run of a solution; ``as_json`` is what ``play --json`` writes."""
+
+    run: Run
+    task: Task
+    solution: Solution
+    submission: Submission
+    grade: Grade
+
+    def as_json(self) -> dict[str, Any]:
+        """The same solution of the same release gives the same object: no ids, no times."""
+        grade = self.grade
+        return {
+            "scenario": self.run.scenario_id,
+            "task": self.run.task_id,
+            "level": self.run.level,
+            "solution": self.solution.name,
+            "kpi": {"delivered": grade.kpi, "baseline": grade.kpi_baseline, "reference": grade.kpi_reference},
+            "uplift": grade.uplift,
+            "uplift_adjusted": grade.uplift_adjusted,
+            "contact_cost": float(grade.contact_cost),
+            "score": grade.score,
+            "resolved": grade.resolved,
+            "incidents": grade.incidents,
+            "key_facts": {
+                "released": sorted(set(self.task.key_facts) & set(released_facts(self.run.id))),
+                "all": list(self.task.key_facts),
+            },
+            "contacts": contact_rows(self.run.id),
+            "hashes": {
+                "scenario_release": self.run.release,
+                "world": self.task.meta.sha256,
+                "system": self.submission.sha256,
+            },
+        }
+
+
+def _say(run: Run, step: Say, solution: Solution) -> None:
+    """One step of the conversation; what it must release is looked up in the run's log, not in the answer's words."""
+    before = log.head(run)[0]
+    if step.wait is not None:
+        wait(run.id, step.wait, uuid.uuid4().hex)
+    elif step.to is not None and step.text is not None:
+        send_message(run.id, step.to, step.text, uuid.uuid4().hex)
+    events = log.events(run.id, after=before, kinds=["contact."])
+    for key, wanted in (("facts", step.releases), ("grants", step.grants)):
+        got = {item for event in events for item in event.payload.get(key, [])}
+        if missing := sorted(set(wanted) - got):
+            raise SolutionMisplayed(
+                f"{solution.name}: the message to {step.to} ({step.text!r}) was to release {', '.join(missing)} and did not."
+            )
+
+
+def _overlay(run: Run, solution: Solution) -> int:
+    count = 0
+    for folder in solution.overlays:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                put_file(str(run.id), f"/workspace/system/{path.relative_to(folder).as_posix()}", path.read_bytes())
+                count += 1
+    return count
+
+
+def play(
+    scenario_id: str,
+    solution_name: str,
+    *,
+    task_id: str = "original",
+    level: str = "L3",
+    progress: Progress = logger.info,
+) -> Played:
+    """Play one solution on one task and return its grade. Needs desk and keeper (``local_services``)."""
+    scenario = get_scenario(scenario_id)
+    task = ensure_world(scenario, task_id)
+    solution = load_solution(task, solution_name)
+    progress("opening the workspace")
+    run = begin_command_run(scenario_id, task_id, level)
+    try:
+        for number, step in enumerate(solution.conversation.steps, start=1):
+            progress(f"message {number} of {len(solution.conversation.steps)}")
+            _say(run, step, solution)
+        _overlay(run, solution)
+        progress("submitting")
+        submission = submit_run(run.id)
+        progress("grading")
+        grade_submission(submission)
+        run.refresh_from_db()
+        grade = current_grade(run)
+        if grade is None:
+            raise GradeMissing(f"{solution.name} on {task_id} was not graded: {run.state_reason or run.state}.")
+        submission.refresh_from_db()
+        return Played(run, task, solution, submission, grade)
+    finally:
+        _end(run)
+
+
+def _end(run: Run) -> None:
+    run.refresh_from_db()
+    if run.state == RunState.OPEN:
+        submission = submit_run(run.id, cause="abandoned")
+        Path(submission.sealed_path).unlink(missing_ok=True)
+        run.refresh_from_db()
+    clear_away(run)
