@@ -1,0 +1,102 @@
+"""Terms that a gate wants mentioned: words with stems, one wrong letter forgiven, Chinese by substring."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stakeholders.plain_text import LATIN, has_chinese, normalise
+from stakeholders.quantities import Quantity, canonical_unit, find_quantities, read_quantity
+
+FORGIVING_LETTERS = 6  #: words of so many letters or more may have one wrong, missing, added or swapped letter
+_WORD = re.compile(rf"[{LATIN}]+")
+_POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SpokenText:
+    """A text made ready to look for terms in."""
+
+    words: tuple[str, ...]
+    joined: str  #: without any space, for Chinese
+    quantities: tuple[Quantity, ...]
+
+    @classmethod
+    def of(cls, text: str) -> SpokenText:
+        plain = _POSSESSIVE.sub("", normalise(text))
+        joined = re.sub(r"\s+", "", plain).casefold()
+        return cls(tuple(_WORD.findall(plain.casefold())), joined, tuple(find_quantities(plain)))
+
+
+@dataclass(frozen=True)
+class _Word:
+    letters: str
+    stem: bool
+
+    def matches(self, word: str) -> bool:
+        if word.startswith(self.letters) if self.stem else word == self.letters:
+            return True
+        wanted = self.letters
+        if len(wanted) < FORGIVING_LETTERS or not wanted.isalpha():
+            return False
+        if not self.stem:
+            return abs(len(word) - len(wanted)) <= 1 and one_letter_apart(word, wanted)
+        return any(one_letter_apart(word[:length], wanted) for length in range(len(wanted) - 1, len(wanted) + 2))
+
+
+class Term:
+    """One term of a ``mentions`` group, as authors write it: ``own use``, ``confirm*``, ``change* the bit``, 自用."""
+
+    def __init__(self, text: str) -> None:
+        self.text = normalise(text).strip()
+        self._chinese = re.sub(r"\s+", "", self.text).casefold() if has_chinese(self.text) else None
+        self._words = tuple(
+            _Word(word.casefold().rstrip("*"), word.endswith("*"))
+            for word in re.findall(rf"[{LATIN}]+\*?", _POSSESSIVE.sub("", self.text))
+        )
+        quantity = read_quantity(self.text)
+        self._quantity = quantity if quantity is not None and not quantity.weak else None
+        if self._chinese is None and not self._words:
+            raise ValueError(f"the term {text!r} has no letters")
+
+    def found_in(self, spoken: SpokenText) -> bool:
+        if self._chinese is not None:
+            if self._chinese.rstrip("*") in spoken.joined:
+                return True
+        elif any(
+            all(word.matches(spoken.words[start + offset]) for offset, word in enumerate(self._words))
+            for start in range(len(spoken.words) - len(self._words) + 1)
+        ):
+            return True
+        return self._quantity is not None and any(self._same_number(found) for found in spoken.quantities)
+
+    def _same_number(self, found: Quantity) -> bool:
+        """A number word is also met by its digits: ``eleven`` by "11" and by "11 h", ``11 h`` not by "11 days"."""
+        wanted = self._quantity
+        assert wanted is not None  # noqa: S101 - the caller checked it
+        units = {canonical_unit(wanted.unit), canonical_unit(found.unit)}
+        return wanted.value == found.value and (None in units or len(units) == 1)
+
+
+@lru_cache(maxsize=4096)
+def compiled(text: str) -> Term:
+    """``Term(text)``, made once."""
+    return Term(text)
+
+
+def one_letter_apart(word: str, wanted: str) -> bool:
+    """Whether one substitution, insertion, deletion or swap of neighbours at most makes the words equal."""
+    if word == wanted:
+        return True
+    shorter, longer = sorted((word, wanted), key=len)
+    if len(longer) - len(shorter) > 1:
+        return False
+    start = next((index for index, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), None)
+    if start is None:
+        return True
+    if len(shorter) != len(longer):
+        return shorter[start:] == longer[start + 1 :]
+    if shorter[start + 1 :] == longer[start + 1 :]:
+        return True
+    return shorter[start : start + 2] == longer[start : start + 2][::-1] and shorter[start + 2 :] == longer[start + 2 :]
