@@ -110,6 +110,14 @@ def test_every_document_can_be_cited_and_every_citable_file_exists(scenario: Sce
     assert files == {path.relative_to(FOLDER).as_posix() for path in DOCUMENTS}
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_fact_is_said_to_be_visible_only_where_something_is(scenario: Scenario, task: str) -> None:
+    shown = {document.file for document in scenario.config.documents.values()}
+    shown |= {"data/contractor_statements.csv", "data/claims_2026.csv", "data/rental_orders.csv", "data/ddr"}
+    for key, text in load_fact_texts(scenario, task, facts_of(task)).items():
+        assert {place.partition(" (")[0] for place in text.visible_in} <= shown, key
+
+
 def test_no_alias_means_two_documents(scenario: Scenario) -> None:
     seen: dict[str, str] = {}
     for name, document in scenario.config.documents.items():
