@@ -165,7 +165,9 @@ class DocumentFinder:
             {clause for document in documents.values() for clause in document.clauses}, key=len, reverse=True
         )
         spelled = "|".join(re.escape(clause).replace(r"\(", r"\s*\(") for clause in every)
-        self._clause = re.compile(rf"(?<![\w.])(?:{spelled})(?![A-Za-z0-9]|\.\d|,\d)", re.IGNORECASE) if every else None
+        self._clause = (
+            re.compile(rf"(?<![A-Za-z0-9_.])(?:{spelled})(?![A-Za-z0-9]|\.\d|,\d)", re.IGNORECASE) if every else None
+        )
         self._owners = {
             _fold(clause): {name for name, document in documents.items() if clause in document.clauses}
             for clause in every

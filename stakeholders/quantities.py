@@ -47,7 +47,7 @@ _ANY_UNIT = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in sorted(_
 _AFTER = rf"(?P<unit>{_ANY_UNIT})(?![A-Za-z0-9])"
 _NUMERAL = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: \d{3})+(?:\.\d+)?(?!\d)|\d+[.,]\d+|\d+|\.\d+"
 _DIGITS = re.compile(
-    rf"(?<![A-Za-z0-9_.,/])(?<![A-Za-z0-9]-)(?P<sign>[-+]|minus\s+|负)?(?P<money>us\$|[$€£¥])?\s?(?P<number>{_NUMERAL})"
+    rf"(?<![A-Za-z0-9_.,/])(?<![A-Za-z0-9]-)(?P<sign>[-+]|minus\s+|负)?(?:(?P<money>us\$|[$€£¥])\s?)?(?P<number>{_NUMERAL})"
     rf"(?![.,]?\d|\.\d)(?!(?:st|nd|rd|th)\b)(?P<scale>k\b|mn\b|bn\b|\s?(?:million|billion|thousand)\b|万|亿|千)?"
     rf"(?:\s*{_AFTER})?",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ _HOURS_MINUTES = re.compile(
     r"(?:\s?(?:m|min|mins|minutes|分钟?)(?![A-Za-z]))?(?![\d.,])|(?<![\d.:])(?P<clock_h>\d{1,3}):(?P<clock_m>[0-5]\d)\s?(?:h|hours?)\b",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(r"(?<![\d.:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])")
+_CLOCK = re.compile(r"(?<![\d.:])\d{1,2}:\d{2}(?::\d{2})?(?!:?\d)")
 _RANGE_MINUS = re.compile(r"(?<=\d)-(?=\d)")
 
 _DIGIT_CHARS = "零一二三四五六七八九"
