@@ -25,7 +25,11 @@ def theme(request: HttpRequest) -> HttpResponse:
     if not url_has_allowed_host_and_scheme(back_to, allowed_hosts={request.get_host()}):
         back_to = reverse("home")
     response = HttpResponse(status=204) if request.headers.get("HX-Request") else HttpResponseRedirect(back_to)
-    response.set_cookie(
-        THEME_COOKIE, chosen, max_age=ONE_YEAR_S, samesite="Lax", httponly=True, secure=request.is_secure()
-    )
+    return remember_theme_in(response, chosen, request)
+
+
+def remember_theme_in(response: HttpResponse, chosen: str, request: HttpRequest) -> HttpResponse:
+    """The cookie outlives signing out: the sign-in page then looks as the rest did."""
+    secure = request.is_secure()
+    response.set_cookie(THEME_COOKIE, chosen, max_age=ONE_YEAR_S, samesite="Lax", httponly=True, secure=secure)
     return response

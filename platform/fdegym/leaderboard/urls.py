@@ -1,5 +1,10 @@
-"""Addresses of this feature."""
+from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from fdegym.leaderboard import views
+
+urlpatterns = [
+    path("leaderboard/", views.overall, name="leaderboard"),
+    path("leaderboard/<slug:scenario_id>/", views.of_scenario, name="leaderboard-scenario"),
+]

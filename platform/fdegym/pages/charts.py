@@ -105,6 +105,16 @@ class Series:
     zero: float | None  #: where zero lies, when it is inside
 
     @property
+    def last_x(self) -> str:
+        return self.x[-1]
+
+    @property
+    def decimals(self) -> int:
+        """Enough for the table: whole numbers where all are whole."""
+        known = [value for line in self.lines for value in line.values if value is not None]
+        return 0 if all(value == int(value) for value in known) else 2
+
+    @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
         return [(name, [line.values[index] for line in self.lines]) for index, name in enumerate(self.x)]
 
@@ -158,25 +168,3 @@ def _path(points: Sequence[tuple[float, float] | None]) -> str:
             parts.append(f"{'L' if pen_down else 'M'}{point[0]:g} {point[1]:g}")
         pen_down = point is not None
     return " ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Whisker:
-    """An interval on the common scale of a board: from −1 to +1 in units of U, cut at the edges."""
-
-    low: float | None
-    high: float | None
-    point: float
-    zero: float
-    threshold: float
-
-
-def whisker(mean: float, low: float | None, high: float | None, resolved_at: float) -> Whisker:
-    at = _scale(-1.0, 1.0)
-    return Whisker(
-        low=None if low is None else at(low),
-        high=None if high is None else at(high),
-        point=at(mean),
-        zero=at(0.0),
-        threshold=at(resolved_at),
-    )

@@ -41,11 +41,20 @@ def viewer(context: dict[str, Any]) -> Viewer:
     )
 
 
+#: Parts of the site → names of the addresses that belong to them besides their own.
+BELONGS = {
+    "scenarios": ("scenario", "scenario-begin"),
+    "runs": ("run", "grading", "debrief", "run-give-up"),
+    "leaderboard": ("leaderboard-scenario",),
+    "profile": ("profile-erase", "account_change_password"),
+}
+
+
 @register.simple_tag(takes_context=True)
 def here(context: dict[str, Any], section: str) -> SafeString | str:
     """``aria-current`` on the link to the part of the site that this page belongs to."""
-    request: HttpRequest | None = context.get("request")
-    match = getattr(request, "resolver_match", None)
-    current = getattr(match, "url_name", None) or ""
-    belongs = current == section or current.startswith(f"{section.rstrip('s')}-") or current == section.rstrip("s")
-    return format_html(' aria-current="{}"', "page" if current == section else "true") if belongs else ""
+    match = getattr(context.get("request"), "resolver_match", None)
+    current = getattr(match, "url_name", None)
+    if current == section:
+        return format_html(' aria-current="{}"', "page")
+    return format_html(' aria-current="{}"', "true") if current in BELONGS.get(section, ()) else ""

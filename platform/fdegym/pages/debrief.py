@@ -1,0 +1,378 @@
+"""What the debrief tells: a reading of one grade and of the run's log. It adds no number of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from fdegym.pages import charts
+from fdegym.pages.templatetags import figures
+from fdegym.runs.log import events
+from fdegym.runs.models import Run, RunEvent, RunState
+from grading.models import Grade
+from grading.score import RESOLVED_AT
+from scenarios.kit.format import Kpi
+from scenarios.kit.load import ORIGINAL, Scenario
+
+#: How a message ended, in the words of the debrief. Before it, nobody is told.
+OUTCOMES = {
+    "answered": "Answered.",
+    "repeat": "Answered before: the same words again.",
+    "gate_miss": "Not opened: this person wanted to be shown something first.",
+    "needs_miss": "Not yet: something else had to be settled before.",
+    "small_talk": "Small talk.",
+    "always": "Answers everything with these words.",
+    "off_limits": "Must not be contacted.",
+    "fallback": "Not understood as a question for this person. Free of charge.",
+    "fishing": "Too broad to be answered. Free of charge.",
+    "automatic": "Away: an automatic reply. Free of charge.",
+    "silent": "No reply: this person’s patience was over. Free of charge.",
+}
+STATE_WORDS = {
+    RunState.OPEN: "Workspace open",
+    RunState.SUBMITTED: "Handed in",
+    RunState.GRADED: "Graded",
+    RunState.VOID: "Grading failed through our fault",
+    RunState.FAILED: "Could not be prepared",
+    RunState.PREPARING: "Being prepared again",
+}
+FAILURE_WORDS = {
+    "exit": "ended with an error",
+    "signal": "was killed by a signal",
+    "cpu_limit": "used up its CPU time",
+    "wall_limit": "ran out of time",
+    "memory_limit": "used up its memory",
+    "replay_cpu_spent": "was not run any more: the CPU time of the whole replay was spent",
+    "replay_time_spent": "was not run any more: the time of the whole replay was spent",
+    "given_up": "was not run any more: it had run out of time five times in a row",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row of the waterfall."""
+
+    name: str
+    title: str
+    explained: str
+    figure: str
+    kind: str
+    x: float
+    width: float
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """One thing that could spend the customer's time: a message, a wait, a trial, a letter that was read."""
+
+    person: str
+    clock: str
+    charge: Decimal
+    text: str
+    answer: str
+    outcome: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PersonTotal:
+    name: str
+    role: str
+    messages: int
+    charge: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    title: str
+    text: str
+    released: bool
+    by: str
+    at: datetime | None
+    visible_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    at: datetime
+    words: str
+    customer_clock: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Who and what ids of the log mean, for people to read."""
+
+    people: Mapping[str, tuple[str, str]]  #: id → name, role
+    facts: Mapping[str, str] = field(default_factory=dict)  #: id → title
+
+    def person(self, person_id: Any) -> str:
+        return self.people.get(str(person_id), (str(person_id), ""))[0]
+
+
+def customer_clock(text: Any) -> str:
+    """``2026-10-05T08:45`` of the customer's calendar as ``Mon 5 Oct, 08:45``."""
+    try:
+        return datetime.fromisoformat(str(text)).strftime("%a %-d %b, %H:%M")
+    except ValueError:
+        return ""
+
+
+def verdict(grade: Grade, kpi: Kpi) -> str:
+    """One sentence that a person remembers."""
+    moved = (
+        f"{kpi.name[:1].upper()}{kpi.name[1:]} went from {figures.kpi(grade.kpi_baseline, kpi)} as found "
+        f"to {figures.kpi(grade.kpi, kpi)}; the reference reaches {figures.kpi(grade.kpi_reference, kpi)}."
+    )
+    if grade.incidents:
+        return f"{moved} There was an incident, so nothing that was gained counts."
+    return moved
+
+
+def steps_of(grade: Grade) -> tuple[Step, ...]:
+    """U → incidents → contacts → S, drawn and explained."""
+    drawn = charts.waterfall(grade.uplift, grade.uplift_adjusted, grade.contact_cost, grade.score, RESOLVED_AT)
+    lost = grade.uplift_adjusted - grade.uplift
+    words = {
+        "work": ("U, what the system earned", "of the way from the system as found to the reference"),
+        "incidents": ("Incidents", "with one, no gain counts" if grade.incidents else "none"),
+        "contacts": ("C, the customer’s time", "every answered message, trial and day waited"),
+        "score": ("S, the score", "resolved" if grade.resolved else f"resolved from {figures.signed(RESOLVED_AT)}"),
+    }
+    shown = {
+        "work": figures.signed(grade.uplift),
+        "incidents": figures.signed(lost),
+        "contacts": figures.charge(grade.contact_cost),
+        "score": figures.signed(grade.score),
+    }
+    return tuple(
+        Step(bar.name, *words[bar.name], shown[bar.name], bar.kind, bar.x, bar.width, bar.cut) for bar in drawn.bars
+    )
+
+
+# ---- the breakdown ---------------------------------------------------------------------------------------------------
+
+
+def cell(value: Any) -> dict[str, Any]:
+    """A value of a breakdown as text; figures get the same minus and grouping as everywhere."""
+    if isinstance(value, bool):
+        return {"text": "yes" if value else "no", "numeric": False}
+    if isinstance(value, int):
+        return {"text": figures.plain(value), "numeric": True}
+    if isinstance(value, float):
+        return {
+            "text": figures.plain(value, 0 if value == int(value) else 2) if value == value else "–",
+            "numeric": True,
+        }
+    return {"text": "–" if value is None else str(value), "numeric": False}
+
+
+def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The breakdown's tables and facts, ready to be drawn (its series are charts)."""
+    sections: list[dict[str, Any]] = []
+    for section in breakdown:
+        common = {"title": section.get("title", ""), "note": section.get("note", ""), "kind": section.get("kind")}
+        if section.get("kind") == "facts":
+            items = [(label, cell(value)["text"]) for label, value in section.get("items", ())]
+            sections.append(common | {"pairs": items})
+        elif section.get("kind") == "table":
+            rows = [[cell(value) for value in row] for row in section.get("rows", ())]
+            columns = [
+                {"name": name, "numeric": bool(rows) and all(row[at]["numeric"] for row in rows if at < len(row))}
+                for at, name in enumerate(section.get("columns", ()))
+            ]
+            sections.append(common | {"columns": columns, "rows": rows})
+    return sections
+
+
+def charts_of(breakdown: Sequence[Mapping[str, Any]]) -> list[charts.Series]:
+    drawn = (charts.series(section) for section in breakdown if section.get("kind") == "series")
+    return [chart for chart in drawn if chart is not None]
+
+
+def failures_of(grade: Grade) -> list[dict[str, str]]:
+    """What did not run in production, by entry point, with the first error as the delivered code printed it."""
+    rows = []
+    for name, record in sorted(grade.replay.get("failures", {}).items()):
+        counts = record.get("failures") or {}
+        if not counts:
+            continue
+        words = "; ".join(f"{count} × {FAILURE_WORDS.get(kind, kind)}" for kind, count in sorted(counts.items()))
+        first = record.get("first") or {}
+        calls = record.get("calls")
+        rows.append(
+            {
+                "entry_point": name,
+                "words": f"{words} (of {calls} calls)" if calls else words,
+                "stderr": str(first.get("stderr", "")).strip(),
+            }
+        )
+    return rows
+
+
+# ---- the conversation ------------------------------------------------------------------------------------------------
+
+
+def _charge_of(event: RunEvent) -> Decimal:
+    return Decimal(str(event.payload.get("charge") or "0"))
+
+
+def _notes(payload: Mapping[str, Any], names: Names) -> tuple[str, ...]:
+    notes = [f"Told: {names.facts.get(fact, fact)}." for fact in payload.get("facts") or ()]
+    notes += [f"Approved: {grant.removeprefix('approval:')}." for grant in payload.get("grants") or ()]
+    if payload.get("misconceptions"):
+        notes.append("Believes this sincerely, and is wrong.")
+    return tuple(notes)
+
+
+def contacts_of(log: Iterable[RunEvent], names: Names) -> list[Contact]:
+    contacts = []
+    for event in log:
+        payload = event.payload
+        clock = customer_clock(payload.get("before") or payload.get("at"))
+        if event.kind == "contact.message":
+            outcome = OUTCOMES.get(str(payload.get("kind")), "")
+            person = names.person(payload.get("person"))
+            text, answer = str(payload.get("text") or ""), str(payload.get("answer") or "")
+        elif event.kind == "contact.wait":
+            person, text, answer = "Waiting", "", ""
+            outcome = f"Until {customer_clock(payload.get('after'))}."
+        elif event.kind == "contact.inbox_read":
+            person, text, answer = names.person(payload.get("sender")), "", ""
+            outcome = "A message that came unasked. Free of charge."
+        elif event.kind.startswith("contact.") and _charge_of(event):
+            person, text, answer, outcome = "Trial run", "", "", ""
+        else:
+            continue
+        contacts.append(Contact(person, clock, _charge_of(event), text, answer, outcome, _notes(payload, names)))
+    return contacts
+
+
+def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
+    """Contacts and charges by person, as the grade has them."""
+    rows = [
+        PersonTotal(*names.people.get(person, (person, "")), int(entry["contacts"]), Decimal(entry["cost"]))
+        for person, entry in grade.contacts.get("people", {}).items()
+    ]
+    waiting = Decimal(str(grade.contacts.get("waiting") or "0"))
+    if waiting:
+        rows.append(PersonTotal("Waiting and trials", "", 0, waiting))
+    return rows
+
+
+def facts_of(grade: Grade, log: Iterable[RunEvent], names: Names) -> list[Fact]:
+    """The task's key facts. One that was not asked for was perhaps read: the page never says "missed"."""
+    first: dict[str, tuple[str, datetime]] = {}
+    for event in log:
+        teller = event.payload.get("person") or event.payload.get("sender")
+        for fact in event.payload.get("facts") or ():
+            if event.kind in ("contact.message", "contact.inbox_read"):
+                first.setdefault(fact, (names.person(teller), event.at))
+    facts = []
+    for row in grade.key_facts:
+        by, at = first.get(row["id"], ("", None))
+        facts.append(Fact(row["title"], row["text"], bool(row["released"]), by, at, tuple(row.get("visible_in") or ())))
+    return facts
+
+
+# ---- the timeline ----------------------------------------------------------------------------------------------------
+
+
+def timeline_of(log: Iterable[RunEvent], names: Names) -> list[Entry]:
+    entries = []
+    for event in log:
+        words = _timeline_words(event, names)
+        if words:
+            entries.append(
+                Entry(event.at, words, customer_clock(event.payload.get("before") or event.payload.get("at")))
+            )
+    return entries
+
+
+def _timeline_words(event: RunEvent, names: Names) -> str:
+    payload = event.payload
+    match event.kind:
+        case "run.begun":
+            return f"Begun at {payload.get('level', '')}"
+        case "run.state":
+            return STATE_WORDS.get(payload.get("to", ""), "")
+        case "run.frozen":
+            return f"System frozen: {payload.get('files', 0)} files"
+        case "contact.message":
+            return f"Wrote to {names.person(payload.get('person'))}"
+        case "contact.wait":
+            return f"Waited until {customer_clock(payload.get('after'))}"
+        case "contact.inbox":
+            return f"{names.person(payload.get('sender'))} wrote unasked"
+        case "contact.inbox_read":
+            return f"Read what {names.person(payload.get('sender'))} wrote"
+        case "contact.deadline":
+            return "The customer’s deadline passed"
+        case "trial.requested":
+            return "Asked for a trial run"
+        case "trial.reported":
+            return "The trial run was reported"
+    return ""
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def _environment(grade: Grade) -> list[tuple[str, str]]:
+    rows = [
+        ("Scenario release", grade.scenario_release),
+        ("Grader", grade.grader_version),
+        ("Worlds", f"salted, {grade.salt_fingerprint}" if grade.salt_fingerprint else "as published"),
+        ("System, SHA-256", grade.submission.sha256),
+    ]
+    rows += [
+        (str(name).replace("_", " ").capitalize(), str(value)) for name, value in sorted(grade.environment.items())
+    ]
+    replay = grade.replay
+    if replay.get("calls"):
+        spent = f"{replay['calls']} calls, {replay.get('cpu_s', 0):.0f} s CPU, {replay.get('wall_s', 0):.0f} s in all"
+        rows.append(("Replay", spent))
+    return rows
+
+
+def debrief_context(
+    run: Run, grade: Grade, scenario: Scenario, people: Mapping[str, tuple[str, str]]
+) -> dict[str, Any]:
+    """Everything the template draws. ``run`` is graded; what was hidden until now may be named."""
+    log = events(run.id, kinds=["run.", "contact.", "trial."])
+    titles = {key: text.title for key, text in scenario.facts.texts.items() if "{" not in text.title}
+    titles |= {row["id"]: row["title"] for row in grade.key_facts}
+    names = Names(people, titles)
+    kpi = scenario.config.kpi
+    variant = scenario.facts.variants.get(run.task_id) if run.task_id != ORIGINAL else None
+    drawn = charts.waterfall(grade.uplift, grade.uplift_adjusted, grade.contact_cost, grade.score, RESOLVED_AT)
+    totals = totals_of(grade, names)
+    bars = charts.comparison({"baseline": grade.kpi_baseline, "delivered": grade.kpi, "reference": grade.kpi_reference})
+    return {
+        "grade": grade,
+        "verdict": verdict(grade, kpi),
+        "steps": steps_of(grade),
+        "zero": drawn.zero,
+        "threshold": drawn.threshold,
+        "resolved_at": RESOLVED_AT,
+        "kpi": kpi,
+        "kpi_bars": bars,
+        "period": grade.period,
+        "charts": charts_of(grade.breakdown),
+        "sections": sections_of(grade.breakdown),
+        "incidents": grade.incidents,
+        "permitted": grade.permitted,
+        "failures": failures_of(grade),
+        "differs": variant.differs if variant else "",
+        "facts": facts_of(grade, log, names),
+        "people": totals,
+        "messages_total": sum(row.messages for row in totals),
+        "contacts": contacts_of(log, names),
+        "timeline": timeline_of(log, names),
+        "environment": _environment(grade),
+        "time_used": run.submitted_at - run.begun_at if run.submitted_at else None,
+    }
