@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from fdegym.runs import log
+from fdegym.runs.models import Run, RunState
+
 PREFIX = "contact."
 
 
@@ -59,3 +62,11 @@ def fold_contacts(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Conversati
         cost_by_person=cost_by_person,
         cost_of_waiting=waiting,
     )
+
+
+def conversation_of(run: Run) -> Conversation:
+    """The conversation as of the run's submission; of an open run, as of now."""
+    moves = log.events(run.id, kinds=["run.state"])
+    ended = next((event.seq for event in moves if event.payload.get("to") == RunState.SUBMITTED), None)
+    events = log.events(run.id, kinds=[PREFIX])
+    return fold_contacts((event.kind, event.payload) for event in events if ended is None or event.seq < ended)

@@ -114,6 +114,7 @@ class Grade(models.Model):
     contacts = models.JSONField(default=dict)
     replay = models.JSONField(default=dict)
     environment = models.JSONField(default=dict)
+    figures = models.JSONField(default=dict)  #: what regrades are compared by (``grading.verdict.figures``)
     differs = models.BooleanField(default=False)  #: from the first of the same release and grader: a random delivery
     created_at = models.DateTimeField(auto_now_add=True)
 

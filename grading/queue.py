@@ -134,12 +134,12 @@ def note_progress(submission: Submission, step: str, done: int = 0, total: int =
 
 
 @contextmanager
-def beating(submission: Submission) -> Iterator[threading.Event]:
-    """Beat every 5 s while the block runs, from a thread with its own connection. The event is set when the lease is lost.
+def beating(submission: Submission) -> Iterator[None]:
+    """Beat every 5 s while the block runs, from a thread with its own connection; ends early when the lease is lost.
 
     A beat that fails for another reason is only logged: as long as the database is away nobody can take over either.
     """
-    stop, lost = threading.Event(), threading.Event()
+    stop = threading.Event()
 
     def beat() -> None:
         try:
@@ -147,7 +147,6 @@ def beating(submission: Submission) -> Iterator[threading.Event]:
                 try:
                     heartbeat(submission)
                 except LeaseLost:
-                    lost.set()
                     return
                 except Exception:
                     logger.warning("a heartbeat of submission %s failed", submission.pk, exc_info=True)
@@ -157,7 +156,7 @@ def beating(submission: Submission) -> Iterator[threading.Event]:
     thread = threading.Thread(target=beat, name=f"heartbeat-{submission.pk}", daemon=True)
     thread.start()
     try:
-        yield lost
+        yield
     finally:
         stop.set()
         thread.join()
@@ -213,6 +212,13 @@ def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) ->
     notify.hint(submission.run_id)
 
 
+def requeue(submission: Submission) -> None:
+    """Give a void submission its three attempts again; nothing happens to one that is not void."""
+    Submission.objects.filter(pk=submission.pk, state=SubmissionState.VOID).update(
+        state=SubmissionState.QUEUED, attempts=0, not_before=None, lease_owner="", lease_until=None, ended_at=None
+    )
+
+
 def queue_position(submission: Submission) -> int | None:
     """How many are graded before this one, counting it: 1 is next or being graded now. None when it is decided."""
     if submission.is_over:
@@ -222,12 +228,3 @@ def queue_position(submission: Submission) -> int | None:
     earlier = Q(created_at__lt=submission.created_at) | Q(created_at=submission.created_at, pk__lt=submission.pk)
     waiting = Submission.objects.filter(earlier, state__in=[SubmissionState.QUEUED, SubmissionState.GRADING])
     return waiting.count() + 1
-
-
-def leased_owners() -> set[str]:
-    """Names of all leases that hold now."""
-    return set(
-        Submission.objects.filter(state=SubmissionState.GRADING, lease_until__gte=timezone.now()).values_list(
-            "lease_owner", flat=True
-        )
-    )

@@ -1,0 +1,72 @@
+"""The two ends of U for a task: from ``anchors.json`` if it is of this very release, else measured once and kept.
+
+A scenario under authoring has no anchors yet, and a salted site has worlds of its own: both are measured here, the
+system as found and the reference, by the same replay as any delivery.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+from django.conf import settings
+
+from grading.anchors import AnchorsUnreadable, TaskAnchors, read_anchors
+from grading.measure import measure, system_of
+from grading.replay import ProgressCallback, no_progress
+from scenarios.kit.cache import world_key
+from scenarios.kit.load import Scenario, Task, load_solution
+
+logger = logging.getLogger(__name__)
+
+
+def admitted_anchors(scenario: Scenario, task_id: str) -> TaskAnchors | None:
+    """The task's anchors of ``anchors.json``; None when there are none of this release or the site's worlds are salted."""
+    if settings.WORLD_SALT:
+        return None
+    try:
+        anchors = read_anchors((scenario.folder / "anchors.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (AnchorsUnreadable, UnicodeDecodeError) as problem:
+        logger.warning("anchors.json of %s is not used: %s", scenario.id, problem)
+        return None
+    return anchors.of_release(scenario.release).get(task_id)
+
+
+def _kept_at(task: Task) -> Path:
+    key = world_key(task.scenario, task.task_id, settings.WORLD_SALT)
+    return Path(settings.CACHE_DIR) / "anchors" / f"{key}.json"
+
+
+def _kept(path: Path) -> TaskAnchors | None:
+    try:
+        row = json.loads(path.read_text())
+        return TaskAnchors(float(row["kpi_baseline"]), float(row["kpi_reference"]))
+    except FileNotFoundError:
+        return None
+    except (ValueError, LookupError, TypeError) as problem:
+        logger.warning("%s is measured anew: %s", path, problem)
+        return None
+
+
+def task_anchors(task: Task, *, progress: ProgressCallback = no_progress) -> TaskAnchors:
+    """Anchors of a task, measured now if nobody has yet. Raises what ``measure`` raises."""
+    admitted = admitted_anchors(task.scenario, task.task_id)
+    if admitted is not None:
+        return admitted
+    path = _kept_at(task)
+    kept = _kept(path)
+    if kept is not None:
+        return kept
+    ends = {}
+    for name in ("do_nothing", "reference"):
+        with system_of(task, load_solution(task, name)) as system:
+            ends[name] = measure(task, system, progress=progress).replay.kpi
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps({"kpi_baseline": ends["do_nothing"], "kpi_reference": ends["reference"]}))
+    temporary.replace(path)
+    return TaskAnchors(ends["do_nothing"], ends["reference"])

@@ -1,0 +1,163 @@
+"""One attempt at a submission, in a worker: deploy, replay, judge, and write the grade if the lease still holds."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import traceback
+
+from django.conf import settings
+from django.db.models import Max
+
+from fdegym.catalog.scenarios import get_scenario
+from fdegym.runs import log
+from fdegym.runs.models import Run
+from grading.anchoring import task_anchors
+from grading.anchors import TaskAnchors
+from grading.contacts import conversation_of
+from grading.measure import Measured, measure
+from grading.models import Grade, Submission
+from grading.queue import LeaseLost, beating, decide_graded, deciding, give_up, note_progress
+from grading.replay import ReplayVoid
+from grading.verdict import contact_row, figures, judge, key_fact_rows, replay_row
+from grading.versions import grader_version, worker_environment
+from grading.worlds import ensure_world
+from scenarios.kit.cache import salt_fingerprint
+from scenarios.kit.load import Task
+from workspaces.runtime.errors import SandboxError
+
+logger = logging.getLogger(__name__)
+
+
+def attempt(submission: Submission) -> None:
+    """Grade a submission that was taken. Whatever goes wrong is recorded as our failure, never as the delivery's score.
+
+    Raises nothing but interrupts: they leave the submission to whoever finds its lease run out.
+    """
+    try:
+        with beating(submission):
+            _attempt(submission)
+    except LeaseLost:
+        logger.warning("submission %s was taken over by another worker; this one's result is dropped", submission.pk)
+
+
+def _attempt(submission: Submission) -> None:
+    try:
+        _grade(submission)
+    except ReplayVoid as void:
+        give_up(submission, str(void), detail=void.detail, retry=void.retry)
+    except SandboxError as problem:
+        give_up(submission, "The sandbox was lost while grading.", detail=str(problem), retry=True)
+    except LeaseLost:
+        raise
+    except Exception:
+        logger.exception("grading submission %s failed", submission.pk)
+        give_up(submission, "Grading failed through an error of ours.", detail=traceback.format_exc(), retry=True)
+
+
+def _grade(submission: Submission) -> None:
+    task = task_of(submission.run)
+    anchors = task_anchors(
+        task, progress=lambda done, total, what: note_progress(submission, "anchors", done, total, what)
+    )
+    check_seal(submission)
+    measured = measure(
+        task,
+        submission.sealed,
+        on_step=lambda step: note_progress(submission, step),
+        progress=lambda done, total, what: note_progress(submission, "replay", done, total, what),
+    )
+    note_progress(submission, "score")
+    with deciding(submission) as locked:
+        add_grade(locked, task, measured, anchors)
+        decide_graded(locked)
+
+
+def task_of(run: Run) -> Task:
+    """The task of a run, with its world."""
+    return ensure_world(get_scenario(run.scenario_id), run.task_id)
+
+
+def check_seal(submission: Submission) -> None:
+    """Raise ``ReplayVoid`` unless the sealed system is, byte for byte, what was submitted."""
+    try:
+        with submission.sealed.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as problem:
+        raise ReplayVoid("The submitted system cannot be read.", retry=True, detail=str(problem)) from problem
+    if digest != submission.sha256:
+        raise ReplayVoid(
+            "The stored system is no longer what was submitted.",
+            retry=False,
+            detail=f"{submission.sealed_path}: {digest} instead of {submission.sha256}",
+        )
+
+
+def add_grade(submission: Submission, task: Task, measured: Measured, anchors: TaskAnchors) -> Grade:
+    """Add a grade to a submission that the caller has locked; also to the run's log."""
+    run, replay = submission.run, measured.replay
+    conversation = conversation_of(run)
+    verdict = judge(replay, conversation, anchors, task.scenario.config.incidents)
+    number = (submission.grades.aggregate(last=Max("number"))["last"] or 0) + 1
+    grade = Grade(
+        submission=submission,
+        number=number,
+        scenario_release=task.scenario.release,
+        grader_version=grader_version(),
+        salt_fingerprint=salt_fingerprint(settings.WORLD_SALT),
+        kpi=replay.kpi,
+        kpi_baseline=anchors.kpi_baseline,
+        kpi_reference=anchors.kpi_reference,
+        uplift=verdict.score.uplift,
+        uplift_adjusted=verdict.score.uplift_adjusted,
+        contact_cost=verdict.score.contact_cost,
+        score=verdict.score.score,
+        resolved=verdict.score.resolved,
+        period=replay.period,
+        incidents=list(verdict.incidents),
+        permitted=list(verdict.permitted),
+        breakdown=list(replay.breakdown),
+        key_facts=key_fact_rows(task.key_facts, task.fact_texts, conversation),
+        contacts=contact_row(conversation),
+        replay=replay_row(replay),
+        environment=_environment(run, task, measured),
+        figures=figures(replay, verdict),
+    )
+    grade.differs = _differs(grade)
+    grade.save()
+    log.append(
+        run.id,
+        "grade.added",
+        {
+            "number": number,
+            "kpi": replay.kpi,
+            "score": str(verdict.score.score),
+            "system": submission.sha256,
+            "scenario_release": grade.scenario_release,
+            "grader_version": grade.grader_version,
+            "differs": grade.differs,
+        },
+    )
+    return grade
+
+
+def _environment(run: Run, task: Task, measured: Measured) -> dict[str, object]:
+    environment: dict[str, object] = {**worker_environment(), **measured.environment, "world": task.meta.sha256}
+    if run.release != task.scenario.release:
+        environment["begun_with_release"] = run.release
+    return environment
+
+
+def _differs(grade: Grade) -> bool:
+    """Whether the same system, scenario and grader gave other figures before: then the delivery is random."""
+    before = (
+        Grade.objects.filter(
+            submission=grade.submission,
+            scenario_release=grade.scenario_release,
+            grader_version=grade.grader_version,
+            salt_fingerprint=grade.salt_fingerprint,
+        )
+        .order_by("number")
+        .first()
+    )
+    return before is not None and before.figures != grade.figures

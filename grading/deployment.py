@@ -1,0 +1,147 @@
+"""The sandbox in which a delivery is deployed: ``system/`` alone, fresh for every grade, destroyed whatever happens."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from grading.replay import PathObstructed
+from scenarios.kit.format import ScenarioConfig
+from workspaces.runtime.base import CallLimits, Limits, Mount, Sandbox, SandboxSpec, StepResult
+from workspaces.runtime.errors import SandboxFileProblem
+
+logger = logging.getLogger(__name__)
+
+SYSTEM = "/workspace/system"
+PRODUCTION = "/srv/production"  #: where production's drops are shown, read-only
+_EPOCH = 1_767_225_600  #: one time for every file that production brings: the start of 2026
+
+
+class FilesSandbox(Sandbox, Protocol):
+    """A sandbox with the two file operations that a replay needs besides those of the contract."""
+
+    def listing(self, path: str) -> list[dict[str, Any]]: ...
+
+    def delete(self, path: str) -> None: ...
+
+
+class DeploymentRuntime(Protocol):
+    """The part of ``SandboxRuntime`` that deploying needs, with such sandboxes."""
+
+    def create(self, sandbox_id: str, spec: SandboxSpec) -> FilesSandbox: ...
+
+    def start(self, sandbox_id: str) -> FilesSandbox: ...
+
+    def destroy(self, sandbox_id: str) -> None: ...
+
+
+class SandboxDeployment:
+    """``grading.replay.Deployment`` over a started sandbox. ``drops`` is the host's directory behind ``PRODUCTION``."""
+
+    def __init__(self, sandbox: FilesSandbox, drops: Path) -> None:
+        self._sandbox, self._drops = sandbox, drops
+
+    def put(self, path: str, data: bytes) -> None:
+        target = f"{SYSTEM}/{path}"
+        try:
+            self._sandbox.put(target, data)
+        except SandboxFileProblem:
+            self._clear_the_way(path)
+            try:
+                self._sandbox.put(target, data)
+            except SandboxFileProblem as problem:
+                raise PathObstructed(str(problem)) from problem
+
+    def _clear_the_way(self, path: str) -> None:
+        """Production owns this path: what delivered code put in its place (a link, a folder, a pipe) goes."""
+        parts = path.split("/")
+        for depth in range(1, len(parts) + 1):
+            folder, name = "/".join([SYSTEM, *parts[: depth - 1]]), parts[depth - 1]
+            try:
+                kinds = {entry["name"]: entry["kind"] for entry in self._sandbox.listing(folder)}
+                wanted = "file" if depth == len(parts) else "directory"
+                if name in kinds and kinds[name] != wanted:
+                    self._sandbox.delete(f"{folder}/{name}")
+            except SandboxFileProblem:
+                return
+
+    def put_drop(self, name: str, files: Mapping[str, bytes]) -> str:
+        folder = self._drops / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o755)
+        for path, data in files.items():
+            target = folder / path
+            if "/" in path:
+                target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            target.write_bytes(data)
+            os.utime(target, (_EPOCH, _EPOCH))
+        return f"{PRODUCTION}/{name}"
+
+    def step(self, argv: tuple[str, ...], limits: CallLimits) -> StepResult:
+        return self._sandbox.step(argv, limits=limits, working_directory=SYSTEM)
+
+    def read(self, path: str, max_bytes: int) -> bytes | None:
+        try:
+            return self._sandbox.read(f"{SYSTEM}/{path}", max_bytes=max_bytes)
+        except SandboxFileProblem:
+            return None
+
+    def list_files(self, path: str, max_entries: int) -> list[str]:
+        try:
+            entries = self._sandbox.listing(SYSTEM if path == "." else f"{SYSTEM}/{path}")
+        except SandboxFileProblem:
+            return []
+        return sorted(entry["name"] for entry in entries if entry["kind"] == "file")[:max_entries]
+
+    def versions(self) -> dict[str, str]:
+        """Python and SQLite as delivered code meets them."""
+        asked = "import platform, sqlite3; print(platform.python_version(), sqlite3.sqlite_version)"
+        found = self._sandbox.exec(["/usr/bin/python3", "-I", "-c", asked], timeout_s=30)
+        python, _, sqlite = found.stdout.decode("ascii", "replace").strip().partition(" ")
+        return {"python": python, "sqlite": sqlite}
+
+
+def grade_spec(config: ScenarioConfig, system: Path, drops: Path, labels: Mapping[str, str]) -> SandboxSpec:
+    """A sandbox with the delivered system, production's drops, and nothing else."""
+    limits = config.limits
+    return SandboxSpec(
+        limits=Limits(
+            memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb, inodes=limits.inodes
+        ),
+        mounts=(Mount(drops, PRODUCTION),),
+        seed={SYSTEM: system},
+        writable=(SYSTEM,),
+        working_directory=SYSTEM,
+        hostname="production",
+        labels=labels,
+    )
+
+
+@contextmanager
+def deployed(
+    runtime: DeploymentRuntime, config: ScenarioConfig, system: Path, *, labels: Mapping[str, str], scratch: Path
+) -> Iterator[SandboxDeployment]:
+    """Deploy ``system`` (a folder, or a tar of ``Sandbox.snapshot``) and remove it again, also after a crash in between.
+
+    ``scratch`` is a directory of the host for production's drops.
+    """
+    sandbox_id = f"grade-{uuid.uuid4().hex[:16]}"
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+    drops = Path(tempfile.mkdtemp(prefix="drops-", dir=scratch))
+    drops.chmod(0o755)
+    try:
+        runtime.create(sandbox_id, grade_spec(config, system, drops, labels))
+        yield SandboxDeployment(runtime.start(sandbox_id), drops)
+    finally:
+        try:
+            runtime.destroy(sandbox_id)
+        except Exception:
+            logger.exception("the sandbox %s of a grade could not be removed; the sweep will", sandbox_id)
+        shutil.rmtree(drops, ignore_errors=True)

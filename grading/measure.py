@@ -1,0 +1,110 @@
+"""Deploying one system of one task and replaying it: the delivery's, the one as found, a reference, any solution's.
+
+Everything that ever gets a KPI gets it here.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from grading.deployment import deployed
+from grading.overload import host_overloaded
+from grading.processes import is_alive, process_name
+from grading.replay import GradedReplay, ProgressCallback, ReplayTask, ReplayVoid, no_progress, replay_delivery
+from grading.trusted import scenario_side, tail
+from grading.worlds import grading_runtime
+from scenarios.kit.load import Solution, Task
+
+logger = logging.getLogger(__name__)
+PURPOSE = {"purpose": "grade"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A replay, and the Python, SQLite and sandbox it ran under."""
+
+    replay: GradedReplay
+    environment: Mapping[str, str]
+
+
+def _scratch() -> Path:
+    return Path(settings.VAR) / "grading-scratch"
+
+
+def _silent(step: str) -> None:
+    """For measurements that nobody watches."""
+
+
+def measure(
+    task: Task, system: Path, *, on_step: Callable[[str], None] = _silent, progress: ProgressCallback = no_progress
+) -> Measured:
+    """Deploy ``system`` (a folder, or a tar of ``Sandbox.snapshot``) and replay the task's held-out data on it.
+
+    Raises ``ReplayVoid``, ``SandboxError`` or what the callbacks raise. The sandbox is gone when this returns.
+    """
+    runtime, scenario = grading_runtime(), task.scenario
+    on_step("copy")
+    labels = {**PURPOSE, "by": process_name()}
+    with deployed(runtime, scenario.config, system, labels=labels, scratch=_scratch() / process_name()) as deployment:
+        versions = deployment.versions()
+        on_step("start")
+        with scenario_side(runtime, scenario) as (side, stderr):
+            try:
+                replay = replay_delivery(
+                    side, deployment, replay_task(task), progress=progress, host_overloaded=host_overloaded
+                )
+            except ReplayVoid as void:
+                void.detail = f"{void.detail}\n{tail(stderr)}".strip()
+                raise
+    enforced = runtime.report().limits_enforced_by
+    limits = ", ".join(f"{what} by {by}" for what, by in sorted(enforced.items()))
+    return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits})
+
+
+def replay_task(task: Task) -> ReplayTask:
+    """What the replay needs to know of a task."""
+    config = task.scenario.config
+    return ReplayTask(
+        scenario=task.scenario.id,
+        task=task.task_id,
+        facts=task.facts,
+        salt=settings.WORLD_SALT,
+        limits=config.replay,
+        incidents=frozenset(config.incidents),
+    )
+
+
+@contextmanager
+def system_of(task: Task, solution: Solution) -> Iterator[Path]:
+    """A folder with the system as found and the solution's files laid over it, for as long as the block runs."""
+    scratch = _scratch() / process_name()
+    folder = scratch / f"system-{task.scenario.id}-{task.task_id}-{solution.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        shutil.copytree(task.system, folder)
+        for overlay in solution.overlays:
+            shutil.copytree(overlay, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_leftovers() -> int:
+    """Destroy sandboxes and scratch files of grading processes of this host that were killed; how many sandboxes."""
+    runtime = grading_runtime()
+    left = [sandbox for sandbox in runtime.adopt(PURPOSE) if not is_alive(sandbox.spec.labels.get("by", ""))]
+    for sandbox in left:
+        logger.warning("removing the sandbox %s: the process that graded in it was killed", sandbox.id)
+        runtime.destroy(sandbox.id)
+    if _scratch().is_dir():
+        for folder in _scratch().iterdir():
+            if not is_alive(folder.name):
+                shutil.rmtree(folder, ignore_errors=True)
+    return len(left)
