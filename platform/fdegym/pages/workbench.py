@@ -1,0 +1,347 @@
+"""The workbench: the page a person delivers in, and the small JSON interface its panes use.
+
+Every view looks the run up for the signed-in person, calls one service, and answers. Bytes of the workspace are only
+passed on: as attachments, or as text in JSON that the page puts into an editor, never into markup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_GET, require_POST
+
+from fdegym.accounts.models import User
+from fdegym.catalog.scenarios import get_scenario
+from fdegym.delivery.begin import reopen_workspace
+from fdegym.delivery.submit import abandon_run, submit_run
+from fdegym.delivery.survey import delivery_survey
+from fdegym.lib.errors import FdegymError, RunNotFound, RunStateConflict
+from fdegym.pages.markdown import to_html
+from fdegym.runs.access import get_run_for_user
+from fdegym.runs.models import Run, RunState
+from grading.worlds import ensure_world
+from stakeholders import services as people
+from workspaces import services as workspace
+from workspaces.tickets import issue_ticket
+
+INSIDE = PurePosixPath("/workspace")
+EDITOR_BYTES = 1_000_000  #: larger files are shown by their beginning, read-only
+UPLOAD_BYTES = 16 * 1024 * 1024
+View = Callable[..., HttpResponse]
+
+
+class RequestUnreadable(FdegymError):
+    """The body of a request is not what the page sends."""
+
+
+def of_run(*, live: bool = False) -> Callable[[View], View]:
+    """Give the view the person's run instead of its id; with ``live`` the run must be open. Problems become JSON."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def wrapped(request: HttpRequest, run_id: uuid.UUID, *args: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return JsonResponse({"error": "You are signed out. Sign in again; the run is kept."}, status=401)
+            try:
+                run = get_run_for_user(request.user, run_id)
+                if live and run.state != RunState.OPEN:
+                    raise RunStateConflict(f"This run is {RunState(run.state).label}: it cannot be worked in any more.")
+                return view(request, run, *args)
+            except FdegymError as problem:
+                return JsonResponse({"error": str(problem)}, status=problem.http_status)
+
+        return wrapped
+
+    return decorate
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    try:
+        value = json.loads(request.body)
+    except ValueError as error:
+        raise RequestUnreadable("The request was not readable; reload the page.") from error
+    if not isinstance(value, dict):
+        raise RequestUnreadable("The request was not readable; reload the page.")
+    return value
+
+
+def _text(body: dict[str, Any], key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str):
+        raise RequestUnreadable(f"The request lacks {key!r}; reload the page.")
+    return value
+
+
+def _inside(path: str) -> str:
+    """A path of the page (relative to the workspace) as an absolute one inside; the keeper checks it again."""
+    pure = PurePosixPath(path)
+    if "\0" in path or pure.is_absolute() or ".." in pure.parts or len(path) > 1024:
+        raise RequestUnreadable("That path is not inside the workspace.")
+    return str(INSIDE / pure)
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+@ensure_csrf_cookie
+def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    """The workbench of an open run; elsewhere in a run's life, the page that belongs there."""
+    run = get_run_for_user(request.user, run_id)
+    if run.state in (RunState.SUBMITTED, RunState.VOID):
+        return redirect("grading", run_id=run.id)
+    if run.state == RunState.GRADED:
+        return redirect("debrief", run_id=run.id)
+    scenario = get_scenario(run.scenario_id)
+    if run.state != RunState.OPEN:
+        return render(request, "workbench/preparing.html", {"run": run, "scenario": scenario.config})
+    task = ensure_world(scenario, run.task_id)
+    documents = _documents(task.visible, scenario.config.documents)
+    addresses = {
+        name: reverse(f"workbench_{name}", args=[run.id])
+        for name in (
+            "people",
+            "messages",
+            "wait",
+            "inbox",
+            "files",
+            "file",
+            "document",
+            "survey",
+            "submit",
+            "ticket",
+            "state",
+        )
+    }
+    context = {
+        "run": run,
+        "scenario": scenario.config,
+        "brief": to_html(task.brief(run.level)),
+        "documents": documents,
+        "boot": {
+            "run": str(run.id),
+            "urls": addresses | {"grading": reverse("grading", args=[run.id]), "login": reverse("account_login")},
+            "begunAt": run.begun_at.isoformat(),
+            "hasCalendar": scenario.config.calendar is not None,
+        },
+    }
+    return render(request, "workbench/workbench.html", context)
+
+
+def _documents(visible: Path, known: dict[str, Any]) -> list[dict[str, str]]:
+    """The customer's documents with their titles, in order of path."""
+    titles = {document.file: document.title for document in known.values() if document.file}
+    found = []
+    for path in sorted((visible / "docs").rglob("*")):
+        if path.is_file():
+            name = path.relative_to(visible / "docs").as_posix()
+            found.append({"path": f"docs/{name}", "title": titles.get(name) or titles.get(f"docs/{name}") or name})
+    return found
+
+
+@require_GET
+@of_run()
+def state(request: HttpRequest, run: Run) -> HttpResponse:
+    return JsonResponse({"state": run.state, "url": reverse("run", args=[run.id]), "reason": run.state_reason})
+
+
+# ---- terminals -------------------------------------------------------------------------------------------------------
+
+
+@require_POST
+@of_run(live=True)
+def ticket(request: HttpRequest, run: Run) -> HttpResponse:
+    """A one-time ticket for one terminal; the workspace is brought back first if it was stopped while nobody worked."""
+    number = _body(request).get("terminal")
+    if not isinstance(number, int) or not 1 <= number <= 99:
+        raise RequestUnreadable("A terminal has a number from 1.")
+    if workspace.workspace_state(str(run.id)) != "running":
+        reopen_workspace(run)
+    session = request.session.session_key or ""
+    assert isinstance(request.user, User)  # noqa: S101 - of_run refuses everybody else
+    value = issue_ticket(run_id=str(run.id), terminal=number, user_id=request.user.pk, session_key=session)
+    return JsonResponse({"ticket": value, "url": f"/ws/runs/{run.id}/terminals/{number}/?ticket={value}"})
+
+
+@require_GET
+@of_run(live=True)
+def terminals(request: HttpRequest, run: Run) -> HttpResponse:
+    return JsonResponse({"terminals": workspace.open_terminals(str(run.id))})
+
+
+# ---- people ----------------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@of_run()
+def conversation(request: HttpRequest, run: Run) -> HttpResponse:
+    """Directory, conversation, inbox and the customer's clock: what ``ask`` shows in the terminal, nothing more."""
+    return JsonResponse(
+        {
+            "directory": people.directory(run.id),
+            "conversation": people.conversation(run.id),
+            "clock": people.customer_clock(run.id),
+        }
+    )
+
+
+@require_POST
+@of_run(live=True)
+def send(request: HttpRequest, run: Run) -> HttpResponse:
+    body = _body(request)
+    workspace.touch(str(run.id))
+    reply = people.send_message(run.id, _text(body, "person"), _text(body, "text"), _text(body, "id"))
+    return JsonResponse({"reply": reply})
+
+
+@require_POST
+@of_run(live=True)
+def wait(request: HttpRequest, run: Run) -> HttpResponse:
+    body = _body(request)
+    return JsonResponse({"reply": people.wait(run.id, _text(body, "until"), _text(body, "id"))})
+
+
+@require_POST
+@of_run(live=True)
+def inbox(request: HttpRequest, run: Run) -> HttpResponse:
+    return JsonResponse({"inbox": people.read_inbox(run.id)})
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@of_run(live=True)
+def files(request: HttpRequest, run: Run) -> HttpResponse:
+    entries = workspace.list_directory(str(run.id), _inside(request.GET.get("path", "")))
+    shown = [
+        {"name": entry.name, "kind": entry.kind, "size": entry.size, "modifiedAt": entry.modified_at}
+        for entry in entries
+    ]
+    return JsonResponse({"entries": shown})
+
+
+def _attachment(name: str, data: bytes) -> HttpResponse:
+    answer = HttpResponse(data, content_type="application/octet-stream")
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in PurePosixPath(name).name)
+    answer["Content-Disposition"] = f'attachment; filename="{safe or "file"}"'
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return answer
+
+
+def _version(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+@of_run(live=True)
+def file(request: HttpRequest, run: Run) -> HttpResponse:
+    """GET: a file as text for the editor, or as a download. POST: save, upload, rename, delete, new directory."""
+    if request.method == "GET":
+        return _show_file(request, run)
+    if request.method != "POST":
+        return HttpResponse(status=405)
+    workspace.touch(str(run.id))
+    if request.FILES:
+        return _upload(request, run)
+    body = _body(request)
+    path, action = _inside(_text(body, "path")), _text(body, "action")
+    if action == "save":
+        return _save(run, path, _text(body, "text"), body.get("version"))
+    if action == "delete":
+        workspace.delete_path(str(run.id), path)
+    elif action == "rename":
+        workspace.rename_path(str(run.id), path, _inside(_text(body, "to")))
+    else:
+        raise RequestUnreadable("There is no such act on a file.")
+    return JsonResponse({"done": True})
+
+
+def _show_file(request: HttpRequest, run: Run) -> HttpResponse:
+    path = _inside(request.GET.get("path", ""))
+    if request.GET.get("download"):
+        return _attachment(path, workspace.read_file(str(run.id), path, max_bytes=UPLOAD_BYTES))
+    data, complete = workspace.read_beginning(str(run.id), path, max_bytes=EDITOR_BYTES)
+    if b"\0" in data[:8192]:
+        return JsonResponse({"binary": True, "size": len(data)})
+    try:
+        text = data.decode()
+        exact = True
+    except UnicodeDecodeError:
+        text, exact = data.decode(errors="replace"), False
+    return JsonResponse({"text": text, "version": _version(data), "editable": complete and exact, "complete": complete})
+
+
+def _save(run: Run, path: str, text: str, version: Any) -> HttpResponse:
+    """Write the file unless it changed since the editor read it; ``version`` null: it is new, or to be overwritten."""
+    data = text.encode()
+    if len(data) > UPLOAD_BYTES:
+        raise RequestUnreadable("That file is larger than 16 MB.")
+    if version is not None:
+        try:
+            there = workspace.read_file(str(run.id), path, max_bytes=UPLOAD_BYTES)
+        except FdegymError:
+            there = b""
+        if _version(there) != version:
+            words = "The file has changed on disk since you opened it. Nothing was written."
+            return JsonResponse({"error": words, "conflict": True}, status=409)
+    workspace.put_file(str(run.id), path, data)
+    return JsonResponse({"version": _version(data)})
+
+
+def _upload(request: HttpRequest, run: Run) -> HttpResponse:
+    directory = _inside(request.POST.get("path", ""))
+    names = []
+    for upload in request.FILES.getlist("files"):
+        if (upload.size or 0) > UPLOAD_BYTES:
+            raise RequestUnreadable(f"{upload.name} is larger than 16 MB.")
+        name = PurePosixPath((upload.name or "file").replace("\\", "/")).name
+        workspace.put_file(str(run.id), f"{directory}/{name}", upload.read())
+        names.append(name)
+    return JsonResponse({"uploaded": names})
+
+
+@require_GET
+@of_run()
+def document(request: HttpRequest, run: Run) -> HttpResponse:
+    """A document of the customer, rendered and sanitised, as a fragment."""
+    task = ensure_world(get_scenario(run.scenario_id), run.task_id)
+    root = (task.visible / "docs").resolve()
+    path = (task.visible / request.GET.get("path", "")).resolve()
+    if not path.is_relative_to(root) or not path.is_file():
+        raise RunNotFound("There is no such document.")
+    if path.suffix != ".md":
+        return _attachment(path.name, path.read_bytes())
+    return HttpResponse(to_html(path.read_text(encoding="utf-8", errors="replace")))
+
+
+# ---- submitting ------------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@of_run(live=True)
+def survey(request: HttpRequest, run: Run) -> HttpResponse:
+    """What the confirmation lists: changes in ``system/`` and whether each entry point still starts."""
+    return JsonResponse(delivery_survey(run))
+
+
+@require_POST
+@of_run()
+def submit(request: HttpRequest, run: Run) -> HttpResponse:
+    """Submit, or give up; a second click, tab or replayed request gets the same submission."""
+    if _body(request).get("abandon"):
+        abandon_run(run.id)
+    else:
+        submit_run(run.id)
+    return JsonResponse({"url": reverse("grading", args=[run.id])})
