@@ -163,7 +163,7 @@ def test_a_row_is_evidence_by_its_fields(run: Rehearsal) -> None:
 
 def test_more_than_two_documents_that_gates_ask_for_point_at_nothing() -> None:
     wanted = '{ any_of = [{ cites_document = { document = "rota" } }, { cites_document = { document = "tariff" } }] }'
-    people = PEOPLE.replace('gate = { mentions = [["ramp"', f'tasks = ["x"]\ngate = {{ mentions = [["ramp"').replace(
+    people = PEOPLE.replace('gate = { mentions = [["ramp"', 'tasks = ["x"]\ngate = { mentions = [["ramp"').replace(
         '[[stakeholders.topics]]\nid = "sorting"',
         f'[[stakeholders.topics]]\nid = "papers"\nabout = "papers"\nanswer = "So."\ngate = {wanted}\ngate_miss = "Which?"\n'
         '[[stakeholders.topics]]\nid = "sorting"',
