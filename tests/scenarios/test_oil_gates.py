@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import scenarios
 from scenarios.kit.load import load_scenario, load_stakeholders
+from stakeholders.engine import Message, due_letters, reply, wait
 from stakeholders.gates import Heard, evaluate
 from stakeholders.script import Script, compile_script
+from stakeholders.state import State
 from stakeholders.terms import SpokenText
 
 SCENARIO = load_scenario(Path(scenarios.__path__[0]) / "oil_npt")
@@ -190,3 +195,111 @@ def test_ferrer_looks_up_the_terms_on_a_line_of_hollin_or_vantmar_since_july(mes
 )
 def test_karaca_compares_a_report_from_the_new_tool(message: str, met: bool) -> None:
     assert opens("karaca/changeover", message) == met
+
+
+# ---- what it takes, task by task -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    topic: str
+    text: str
+    score: float = 0.9
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A match as a perfect matcher would make it."""
+
+    parts: tuple[Part, ...]
+    rejected: str | None = None
+    small_talk: bool = False
+    scores: tuple[()] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    seq: int
+    kind: str
+    payload: Mapping[str, Any]
+
+
+CLOCK_AND_USE = (
+    "Amendment 2 says the time runs until the interrupted operation is resumed: do the trip out and the way back to bottom "
+    "count, and what about the time we use for our own purposes, say a bit change at our request, in between?"
+)
+ALLOWANCE = (
+    "Statement of Hollin for July gives HD-11/2607-06 no allowance although others lose 1.5 h, how is it applied?"
+)
+RECORD = "When a report was revised, which version counts, the last one issued or the last one both signed?"
+TERMS = "On which terms do you settle VM-201 / 14 July / MP-1, the amendment or the side letter?"
+FEED = "Report VM-201/2026-08-19 has the pre-tour meeting at 01:00: does the new tool write field time and metres?"
+READINGS = [
+    (CLOCK_AND_USE, "molefe/clock", "molefe/own_use"),
+    (ALLOWANCE, "molefe/allowance"),
+    (RECORD, "pruett/record"),
+]
+APPROVED = (REQUEST, "carvalho/approval")
+CONVERSATIONS: dict[str, tuple[list[tuple[str, ...]], str]] = {
+    "original": ([*READINGS, APPROVED], "0.035"),
+    "accept_test": ([*READINGS, APPROVED], "0.035"),
+    "delegate": ([*READINGS, ("Tue 09:30",), (REQUEST, "solvang/approval")], "0.043"),
+    "side_letter": ([*READINGS, (TERMS, "ferrer/side_letter"), APPROVED], "0.045"),
+    "utc": ([*READINGS, (FEED, "karaca/changeover"), APPROVED], "0.043"),
+}
+
+
+def play(task: str, steps: list[tuple[str, ...]]) -> State:
+    """Send each step's message to the owner of its topics; a step of one word is a wait."""
+    state = State.at_start(script(task))
+    for text, *topics in steps:
+        if topics:
+            message = Message(str(state.seq), topics[0].partition("/")[0], text)
+            payload = reply(script(task), state, message, Matched(tuple(Part(topic, text) for topic in topics)))
+            state.apply(Event(state.seq + 1, "contact.message", payload))
+        else:
+            state.apply(Event(state.seq + 1, "contact.wait", wait(script(task), state, str(state.seq), text)))
+        for letter in due_letters(script(task), state):
+            state.apply(Event(state.seq + 1, "contact.inbox", letter))
+    return state
+
+
+@pytest.mark.parametrize("task", CONVERSATIONS)
+def test_a_short_conversation_gets_every_key_fact_and_the_approval_at_the_price_designed(task: str) -> None:
+    steps, cost = CONVERSATIONS[task]
+    state = play(task, steps)
+    assert set(SCENARIO.key_facts(task)) <= set(state.released)
+    assert set(state.grants) == {"approval:claim-rules"}
+    assert str(state.cost) == cost
+    assert {"contested", "record"} <= set(state.letters)
+    assert state.letters["record"]["sender"] == state.grants["approval:claim-rules"]
+
+
+@pytest.mark.parametrize("task", [task for task in SCENARIO.task_ids if task not in ("delegate", "notice")])
+def test_without_the_readings_the_best_request_is_not_approved(task: str) -> None:
+    assert not play(task, [APPROVED]).grants
+
+
+def test_without_accounts_payable_the_side_letter_stands_between_request_and_approval() -> None:
+    assert not play("side_letter", CONVERSATIONS["original"][0]).grants
+
+
+def test_the_deputy_does_not_approve_where_her_power_was_taken_back() -> None:
+    assert not play("delegate", CONVERSATIONS["original"][0]).grants
+
+
+def test_waiting_for_solvang_works_where_the_deputy_could_have_done_it() -> None:
+    state = play("original", [*READINGS, ("2026-10-12 08:00",), (REQUEST, "solvang/approval")])
+    assert set(state.grants) == {"approval:claim-rules"}
+    assert str(state.cost) == "0.073"
+
+
+def test_the_sponsors_blessing_grants_nothing() -> None:
+    state = play("original", [("May I change the claim rules?", "achterberg/approval")])
+    assert not state.grants
+    assert list(state.misconceptions) == ["achterberg/approval"]
+
+
+def test_the_contractors_man_answers_and_it_is_an_incident() -> None:
+    state = play("original", [("What would you accept?", "pike/anything")])
+    assert (state.incidents, str(state.cost)) == ([("counterparty_contact", "pike")], "0.25")
