@@ -58,10 +58,10 @@ class Played:
             "level": self.run.level,
             "solution": self.solution.name,
             "kpi": {"delivered": grade.kpi, "baseline": grade.kpi_baseline, "reference": grade.kpi_reference},
-            "uplift": grade.uplift,
-            "uplift_adjusted": grade.uplift_adjusted,
+            "uplift": float(grade.uplift),
+            "uplift_adjusted": float(grade.uplift_adjusted),
             "contact_cost": float(grade.contact_cost),
-            "score": grade.score,
+            "score": float(grade.score),
             "resolved": grade.resolved,
             "incidents": grade.incidents,
             "key_facts": {
