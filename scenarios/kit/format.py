@@ -137,6 +137,9 @@ class ScenarioConfig(Strict):
     sponsor: Identifier
     status: Literal["ready", "draft"] = "ready"
     l2_is_l3: bool = False
+    offered: Annotated[list[Identifier], Field(min_length=1)] = [
+        "original"
+    ]  #: complete tasks: admitted, and drawn for runs
     kpi: Kpi
     limits: RunLimits = RunLimits()
     replay: ReplayLimits

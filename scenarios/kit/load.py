@@ -144,6 +144,10 @@ def load_scenario(folder: Path) -> Scenario:
         expected = f"the id is {config.id!r}, the folder is {folder.name!r}; they must be the same"
         raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "id", expected)])
     facts = _validate(FactsFile, _read_toml(folder, "facts.toml"), folder, "facts.toml")
+    unknown = [task for task in config.offered if task != ORIGINAL and task not in facts.variants]
+    if unknown:
+        expected = f"{', '.join(unknown)}: facts.toml has no such variant"
+        raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "offered", expected)])
     return Scenario(config.id, folder, config, facts, content_hash(folder))
 
 

@@ -39,12 +39,6 @@ class Row:
         return SolutionFigures(self.kind, grade.kpi, grade.uplift, grade.score, incidents)
 
 
-def admissible_tasks(scenario: Scenario) -> list[str]:
-    """Tasks whose reference exists: the original, and each variant that has its own part of the reference."""
-    reference = scenario.folder / "solutions" / "reference"
-    return [ORIGINAL, *(name for name in scenario.facts.variants if (reference / name).is_dir())]
-
-
 def _failure(scenario: Scenario, task: str, kind: str, played: Played, right_on: list[str]) -> str | None:
     grade = played.grade
     angle = None if task == ORIGINAL else scenario.facts.variants[task].angle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import tomllib
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from django.conf import settings
 
 from scenarios.kit.errors import ScenarioInvalid
 from scenarios.kit.format import LEVELS
-from scenarios.kit.load import ORIGINAL, Scenario, find_scenario, scenario_ids
+from scenarios.kit.load import Scenario, find_scenario, scenario_ids
 
 logger = logging.getLogger(__name__)
 
@@ -40,15 +39,6 @@ def get_scenario(scenario_id: str) -> Scenario:
     return find_scenario(scenario_id, settings.SCENARIO_DIRS)
 
 
-def offered_tasks(scenario: Scenario) -> list[str]:
-    """Tasks a run may be drawn from: those that admission has played. Before any admission, the original alone."""
-    try:
-        tasks = json.loads((scenario.folder / "anchors.json").read_text())["tasks"]
-    except (OSError, ValueError, KeyError):
-        return [ORIGINAL]
-    return [task for task in scenario.task_ids if task in tasks] or [ORIGINAL]
-
-
 def people_count(scenario: Scenario) -> int:
     try:
         return len(tomllib.loads((scenario.folder / "stakeholders.toml").read_text())["stakeholders"])
@@ -71,7 +61,7 @@ def card(scenario: Scenario) -> ScenarioCard:
         kpi_unit=config.kpi.unit,
         kpi_direction=config.kpi.direction,
         people=people_count(scenario),
-        tasks=len(offered_tasks(scenario)),
+        tasks=len(scenario.config.offered),
         levels=levels,
     )
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from fdegym.accounts.models import User
-from fdegym.catalog.scenarios import card, get_scenario, offered_tasks
+from fdegym.catalog.scenarios import card, get_scenario
 from fdegym.delivery.errors import LevelUnknown
 from fdegym.delivery.materials import materials_of
 from fdegym.lib.errors import FdegymError, RunStateConflict
@@ -36,7 +36,7 @@ def draw_task(user: User, scenario: Scenario) -> str:
 
     The same person, scenario and number of runs give the same task, so that reloading a page draws nothing anew.
     """
-    offered = offered_tasks(scenario)
+    offered = scenario.config.offered
     begun = list(Run.objects.filter(user=user, scenario_id=scenario.id).values_list("task_id", flat=True))
     unseen = [task for task in offered if task not in begun] or offered
     text = f"draw\x1f{user.pk}\x1f{scenario.id}\x1f{len(begun)}"

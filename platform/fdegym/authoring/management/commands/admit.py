@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.authoring.admission import Row, admissible_tasks, as_json, play_all, write
+from fdegym.authoring.admission import Row, as_json, play_all, write
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.local_services import local_services
 from fdegym.lib.errors import FdegymError
@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 scenario = get_scenario(scenario_id)
                 with local_services():
                     rows = []
-                    for row in play_all(scenario, admissible_tasks(scenario), self._progress):
+                    for row in play_all(scenario, scenario.config.offered, self._progress):
                         rows.append(row)
                         self.stdout.write(_line(row))
             except FdegymError as problem:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.catalog.scenarios import get_scenario, offered_tasks, scenarios
+from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.lib.errors import FdegymError
 from grading.worlds import ensure_world, world_is_built
 from stakeholders.matching import warm_matcher
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def _prepare(self, scenario_id: str) -> None:
         scenario = get_scenario(scenario_id)
         try:
-            for task_id in offered_tasks(scenario):
+            for task_id in scenario.config.offered:
                 if not world_is_built(scenario, task_id):
                     started = time.monotonic()
                     ensure_world(scenario, task_id)
