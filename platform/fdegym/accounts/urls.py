@@ -1,3 +1,5 @@
+"""Addresses of accounts, below ``account/``."""
+
 from __future__ import annotations
 
 from allauth.account import views as allauth_views
