@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import re
 from collections.abc import Iterator
@@ -365,3 +366,21 @@ def test_a_signature_block_is_filled_only_where_it_was_signed(name: str, fact: s
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_documents_are_of_a_length_that_is_read(path: Path) -> None:
     assert 40 <= rendered(path, "original").count("\n") <= 150
+
+
+def test_the_coding_guide_is_what_the_keyword_list_does() -> None:
+    """The code as found follows the guide to the letter: same words, same parties, in the same order."""
+    with (FOLDER / "system" / "config" / "keywords.csv").open(encoding="utf-8", newline="") as file:
+        keywords = [(row["word"].casefold(), row["party"]) for row in csv.DictReader(file)]
+    guide = (FOLDER / "docs" / "coding_guide_v3.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| (THIRD|CONTRACTOR|OPERATOR) \|", guide, re.MULTILINE)
+    decided = []
+    for words, party in rows:
+        for word in words.casefold().split(", "):
+            first = next((index for index, (known, _) in enumerate(keywords) if word.startswith(known)), None)
+            assert first is not None, f"the guide's {word} is not in the list"
+            assert keywords[first][1] == party, word
+            decided.append((first, party))
+    parties = [party for _, party in sorted(decided)]
+    assert parties == sorted(parties, key=["THIRD", "CONTRACTOR", "OPERATOR"].index)
+    assert len(decided) > 25
