@@ -174,14 +174,15 @@ def due_letters(script: Script, state: State) -> list[dict[str, Any]]:
         triggered, at = _trigger(script, state, letter)
         if triggered and (at is None or state.now is None or at <= state.now):
             payload = {"id": letter.id, "sender": _sender(state, letter), "text": letter.text, "at": _iso(at)}
-            due.append((at or datetime.min, position, payload | {"facts": list(letter.facts)}))
+            # not "facts": a letter releases what it carries when it is read, not when it arrives
+            due.append((at or datetime.min, position, payload | {"carries": list(letter.facts)}))
     return [payload for _, _, payload in sorted(due, key=lambda entry: entry[:2])]
 
 
 def read_letter(state: State, letter_id: str) -> dict[str, Any]:
     """The payload of the ``contact.inbox_read`` event of a letter that arrived; reading is free of charge."""
     letter = state.letters[letter_id]
-    facts = [fact for fact in letter["facts"] if fact not in state.released]
+    facts = [fact for fact in letter["carries"] if fact not in state.released]
     return {"id": letter_id, "sender": letter["sender"], "facts": facts, "at": _iso(state.now)}
 
 

@@ -1,0 +1,31 @@
+"""``manage.py desk``: answer for the customer's people, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from stakeholders.desk import Desk, DeskRunning
+from stakeholders.matching import find_match, warm_matchers
+
+
+class Command(BaseCommand):
+    help = "Run the desk: the process behind `ask` and the chat."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            asyncio.run(_serve())
+        except DeskRunning as running:
+            raise CommandError(str(running)) from running
+
+
+async def _serve() -> None:
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    await Desk(Path(settings.DESK_DIR), find_match, warm_matchers).run(stopping)

@@ -1,0 +1,106 @@
+"""What a person or agent in the run may see of its conversations: the words and the customer's time, nothing else.
+
+Never here: charges, topics, scores, kinds of answers, patience, who is off limits. The command, the chat and the feed
+all show exactly this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stakeholders.calendar import words_for
+from stakeholders.script import Script
+from stakeholders.state import INBOX, INBOX_READ, MESSAGE, WAIT, LoggedEvent, State, moment
+
+Item = dict[str, Any]
+
+
+def clock_words(text: str | None) -> str | None:
+    """A logged moment of the customer's clock in words, None without a calendar."""
+    at = moment(text)
+    return words_for(at) if at else None
+
+
+def shown_reply(script: Script, payload: Mapping[str, Any]) -> Item:
+    """What comes back for a message: ``answer`` is None where nobody replied, ``automatic`` marks an automatic reply."""
+    return {
+        "id": payload["client_id"],
+        "person": payload["person"],
+        "name": _name(script, payload["person"]),
+        "text": payload["text"],
+        "answer": payload["answer"],
+        "automatic": payload["kind"] == "automatic",
+        "sent": clock_words(payload["before"]),
+        "answered": clock_words(payload["after"]),
+    }
+
+
+def shown_wait(payload: Mapping[str, Any]) -> Item:
+    return {
+        "id": payload["client_id"],
+        "sent": clock_words(payload["before"]),
+        "answered": clock_words(payload["after"]),
+    }
+
+
+def shown_letter(script: Script, letter: Mapping[str, Any], *, read: bool) -> Item:
+    """A message that came unasked; its text is there once it was read."""
+    return {
+        "id": letter["id"],
+        "person": letter["sender"],
+        "name": _name(script, letter["sender"]),
+        "text": letter["text"] if read else None,
+        "read": read,
+        "sent": clock_words(letter["at"]),
+    }
+
+
+def shown_directory(script: Script) -> list[Item]:
+    """The directory: id, name, role and persona of everybody, in the customer's order."""
+    return [
+        {"id": person.id, "name": person.name, "role": person.role, "persona": person.persona}
+        for person in script.people.values()
+    ]
+
+
+def shown_clock(script: Script, state: State) -> Item | None:
+    """The customer's clock: ``now`` in ISO 8601 (local, without offset), in words, and its offset from UTC in minutes."""
+    if script.calendar is None or state.now is None:
+        return None
+    return {
+        "now": state.now.isoformat(timespec="minutes"),
+        "words": words_for(state.now),
+        "utc_offset_minutes": script.calendar.config.utc_offset_minutes,
+    }
+
+
+def shown_items(script: Script, events: Iterable[LoggedEvent], after: int = 0) -> list[Item]:
+    """The conversation in the order of the log, each item with ``seq`` and ``kind``: message, wait or letter.
+
+    ``events`` are all events of the run from its first; items with a number up to ``after`` are left out. A letter that
+    is read appears a second time under the same id, then with its text.
+    """
+    letters: dict[str, Mapping[str, Any]] = {}
+    items: list[Item] = []
+    for event in events:
+        payload = event.payload
+        if event.kind == MESSAGE:
+            item = {"kind": "message"} | shown_reply(script, payload)
+        elif event.kind == WAIT:
+            item = {"kind": "wait"} | shown_wait(payload)
+        elif event.kind == INBOX:
+            letters[payload["id"]] = payload
+            item = {"kind": "letter"} | shown_letter(script, payload, read=False)
+        elif event.kind == INBOX_READ:
+            item = {"kind": "letter"} | shown_letter(script, letters[payload["id"]], read=True)
+        else:
+            continue
+        if event.seq > after:
+            items.append(item | {"seq": event.seq})
+    return items
+
+
+def _name(script: Script, person_id: str) -> str:
+    person = script.people.get(person_id)
+    return person.name if person else person_id
