@@ -1,0 +1,258 @@
+"""Packing the sandbox's files into a tar, unpacking them again, and comparing them with an original.
+
+Runs in a fork of the launcher (packing, comparing) or before anything else runs (unpacking).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from . import files
+
+DEPTH_MAX = 64
+FILES_MAX = 200_000
+DIFF_BYTES_MAX = 2_000_000
+
+
+def walk(root: str) -> Iterator[tuple[str, int, os.stat_result]]:
+    """Everything below ``root``, sorted by path: (path relative to root, descriptor of its directory, stat).
+
+    Directories come before what they hold. Never follows a link; leaves out what lies deeper than 64 folders.
+    """
+    try:
+        top = files.open_directory(files.components(root))
+    except OSError:
+        return
+    try:
+        yield from _walk_directory(top, "", 0)
+    finally:
+        os.close(top)
+
+
+def _walk_directory(directory: int, prefix: str, depth: int) -> Iterator[tuple[str, int, os.stat_result]]:
+    for name in sorted(os.listdir(directory)):
+        try:
+            found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except OSError:
+            continue
+        yield prefix + name, directory, found
+        if stat.S_ISDIR(found.st_mode) and depth < DEPTH_MAX:
+            try:
+                below = os.open(name, files.DIRECTORY, dir_fd=directory)
+            except OSError:
+                continue
+            try:
+                yield from _walk_directory(below, f"{prefix}{name}/", depth + 1)
+            finally:
+                os.close(below)
+
+
+class Packing:
+    """One tar under way: what it counted and what it had to leave out."""
+
+    def __init__(self, stream: BinaryIO, *, max_bytes: int, faithful: bool) -> None:
+        self.faithful = faithful  #: keep links and times (to restore) instead of zeroing them (to freeze)
+        self.left = max_bytes
+        self.files = 0
+        self.bytes = 0
+        self.skipped: list[dict[str, str]] = []
+        self.seen: dict[tuple[int, int], str] = {}
+        self.tar = tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT, bufsize=1 << 18)  # noqa: SIM115
+
+    def skip(self, path: str, reason: str) -> None:
+        if len(self.skipped) < 1000:
+            self.skipped.append({"path": path, "reason": reason})
+
+    def add(self, name: str, directory: int, found: os.stat_result) -> None:
+        """Add one entry, or note why not."""
+        info = tarfile.TarInfo(name)
+        info.mode = (
+            (stat.S_IMODE(found.st_mode) & 0o777) if self.faithful else (0o755 if found.st_mode & 0o100 else 0o644)
+        )
+        info.mtime = int(found.st_mtime) if self.faithful else 0
+        leaf = name.rpartition("/")[2]
+        if self.files >= FILES_MAX:
+            self.skip(name, "too many files")
+        elif stat.S_ISDIR(found.st_mode):
+            info.type = tarfile.DIRTYPE
+            info.mode |= 0o700
+            self.tar.addfile(info)
+        elif stat.S_ISLNK(found.st_mode) and self.faithful:
+            info.type = tarfile.SYMTYPE
+            with contextlib.suppress(OSError):
+                info.linkname = os.readlink(leaf, dir_fd=directory)
+                self.tar.addfile(info)
+        elif stat.S_ISREG(found.st_mode):
+            self._add_file(info, leaf, directory, found)
+        else:
+            self.skip(name, files.kind_of(found.st_mode))
+
+    def _add_file(self, info: tarfile.TarInfo, leaf: str, directory: int, found: os.stat_result) -> None:
+        key = (found.st_dev, found.st_ino)
+        if self.faithful and found.st_nlink > 1 and key in self.seen:
+            info.type = tarfile.LNKTYPE
+            info.linkname = self.seen[key]
+            self.tar.addfile(info)
+            return
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(leaf, flags, dir_fd=directory)
+        except OSError as error:
+            self.skip(info.name, error.strerror or "unreadable")
+            return
+        with os.fdopen(descriptor, "rb", buffering=0) as content:
+            info.size = os.fstat(descriptor).st_size
+            if info.size > self.left or not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                self.skip(info.name, "too large")
+                return
+            self.tar.addfile(info, _Exactly(content, info.size))  # type: ignore[arg-type]
+        self.left -= info.size
+        self.bytes += info.size
+        self.files += 1
+        self.seen[key] = info.name
+
+
+class _Exactly:
+    """A file that always yields ``size`` bytes, padded with zeros: it may shrink or grow while it is packed."""
+
+    def __init__(self, content: Any, size: int) -> None:
+        self.content = content
+        self.left = size
+
+    def read(self, count: int) -> bytes:
+        wanted = min(count, self.left)
+        data = bytearray()
+        while len(data) < wanted:
+            part = self.content.read(wanted - len(data))
+            if not part:
+                break
+            data += part
+        self.left -= wanted
+        return bytes(data).ljust(wanted, b"\0")
+
+
+def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faithful: bool) -> dict[str, Any]:
+    """Write a tar of ``roots`` with names relative to ``base``; return counts and what was left out."""
+    packing = Packing(stream, max_bytes=max_bytes, faithful=faithful)
+    prefix_length = len(base.rstrip("/")) + 1
+    for root in sorted(roots):
+        prefix = root[prefix_length:].rstrip("/")
+        if prefix:
+            top = tarfile.TarInfo(prefix)
+            top.type, top.mode = tarfile.DIRTYPE, 0o755
+            packing.tar.addfile(top)
+        for path, directory, found in walk(root):
+            packing.add(f"{prefix}/{path}" if prefix else path, directory, found)
+    packing.tar.close()
+    return {"files": packing.files, "bytes": packing.bytes, "skipped": packing.skipped}
+
+
+def unpack(stream: BinaryIO, roots: list[str]) -> None:
+    """Restore a tar made by ``pack`` with base ``/``. Only called while nothing else runs in the sandbox."""
+    with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
+        for member in tar:
+            path = "/" + member.name.strip("/")
+            if not any(path == root or path.startswith(root + "/") for root in roots):
+                continue
+            try:
+                _unpack_member(tar, member, path)
+            except (OSError, files.FileProblem) as error:
+                if isinstance(error, OSError) and error.errno == 28:
+                    raise
+    return
+
+
+def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+    if member.isdir():
+        files.make_directory(path)
+        return
+    with files.parent_of(path, create=True) as (directory, name):
+        if member.issym():
+            os.symlink(member.linkname, name, dir_fd=directory)
+        elif member.islnk():
+            with files.parent_of("/" + member.linkname.strip("/")) as (other, original):
+                os.link(original, name, src_dir_fd=other, dst_dir_fd=directory, follow_symlinks=False)
+        elif member.isreg():
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+            descriptor = os.open(name, flags, member.mode & 0o777 | 0o600, dir_fd=directory)
+            with os.fdopen(descriptor, "wb") as output:
+                content = tar.extractfile(member)
+                while content is not None and (part := content.read(1 << 18)):
+                    output.write(part)
+                output.flush()
+                os.utime(descriptor, (member.mtime, member.mtime))
+
+
+def _is_binary(data: bytes) -> bool:
+    if b"\0" in data[:65536]:
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _line_counts(before: bytes, after: bytes) -> tuple[int, int]:
+    old, new = before.splitlines(), after.splitlines()
+    added = removed = 0
+    for tag, old_start, old_end, new_start, new_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if tag != "equal":
+            removed += old_end - old_start
+            added += new_end - new_start
+    return added, removed
+
+
+def compare(root: str, original_tar: bytes) -> list[dict[str, Any]]:
+    """How the files below ``root`` differ from those in the tar: path, kind, lines added and removed, binary."""
+    originals: dict[str, bytes] = {}
+    with tarfile.open(fileobj=io.BytesIO(original_tar), mode="r:") as tar:
+        for member in tar:
+            if member.isreg() and (content := tar.extractfile(member)) is not None:
+                originals[member.name] = content.read()
+    changes = []
+    for path, directory, found in walk(root):
+        if stat.S_ISDIR(found.st_mode) or "__pycache__" in path.split("/"):
+            continue
+        before = originals.pop(path, None)
+        after = _content(directory, path.rpartition("/")[2], found)
+        if before is not None and after is not None and before == after:
+            continue
+        changes.append(_change(path, "added" if before is None else "changed", before or b"", after))
+    changes += [_change(path, "removed", before, b"") for path, before in originals.items()]
+    return sorted(changes, key=lambda change: str(change["path"]))
+
+
+def _content(directory: int, name: str, found: os.stat_result) -> bytes | None:
+    if not stat.S_ISREG(found.st_mode) or found.st_size > DIFF_BYTES_MAX * 4:
+        return None
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as content:
+        return content.read(DIFF_BYTES_MAX * 4)
+
+
+def _change(path: str, kind: str, before: bytes, after: bytes | None) -> dict[str, Any]:
+    binary = after is None or len(before) + len(after) > DIFF_BYTES_MAX or _is_binary(before) or _is_binary(after)
+    added, removed = (0, 0) if binary or after is None else _line_counts(before, after)
+    return {"path": path, "kind": kind, "lines_added": added, "lines_removed": removed, "binary": binary}
+
+
+def signature(roots: list[str]) -> str:
+    """A hash that changes when any file below ``roots`` is changed, cheap enough to take every minute."""
+    digest = hashlib.sha256()
+    for root in roots:
+        for path, _, found in walk(root):
+            line = f"{path}\0{found.st_mode}\0{found.st_size}\0{found.st_mtime_ns}\0{found.st_ino}\n"
+            digest.update(line.encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()

@@ -1,0 +1,193 @@
+"""Starting processes inside the sandbox, hearing what they print, and ending them with all they started."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import struct
+import termios
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+PR_SET_DUMPABLE = 4
+EXACT_PROCESSES_MAX = 24  #: beyond it, shared pages are counted for each: asking a fork bomb for details stalls
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one child may use. ``None`` leaves the sandbox's own bound."""
+
+    memory_mb: int | None = None
+    processes: int | None = None
+    file_mb: int | None = None
+    open_files: int | None = None
+    cpu_s: float | None = None
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Undumpable: no process of the same user can trace this one or open its descriptors through /proc."""
+    _libc.prctl(PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
+
+
+def apply_bounds(bounds: Bounds) -> None:
+    """Set the hard and soft limits of the calling process; they hold for all that it starts."""
+    pairs: list[tuple[int, float | None, int]] = [
+        (resource.RLIMIT_AS, bounds.memory_mb, 1 << 20),
+        (resource.RLIMIT_FSIZE, bounds.file_mb, 1 << 20),
+        (resource.RLIMIT_NPROC, bounds.processes, 1),
+        (resource.RLIMIT_NOFILE, bounds.open_files, 1),
+    ]
+    for kind, amount, unit in pairs:
+        if amount is not None:
+            hard = resource.getrlimit(kind)[1]
+            wanted = int(amount * unit)
+            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(kind, (value, value))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if bounds.cpu_s is not None:
+        soft = max(1, int(-(-bounds.cpu_s // 1)))
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1))
+
+
+def become_ordinary() -> None:
+    """Undo in a fresh child what only the launcher needs: signal set-up, descriptors, being untraceable."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.closerange(3, 65536)
+    set_dumpable(True)
+
+
+def execute(argv: Sequence[str], environment: Mapping[str, str], working_directory: str, bounds: Bounds) -> NoReturn:
+    """Replace the calling child by a command. Ends with the shell's own statuses 126 and 127 when it cannot."""
+    status = 127
+    try:
+        become_ordinary()
+        os.chdir(working_directory)
+        apply_bounds(bounds)
+        os.execvpe(argv[0], list(argv), dict(environment))  # noqa: S606 - the command is the sandbox's own business
+    except FileNotFoundError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+        status = 126
+    finally:
+        os._exit(status)
+
+
+def fork_with_pipes(run: Callable[[], object]) -> tuple[int, int, int, int]:
+    """Fork a child in a session of its own that calls ``run`` with its three streams on pipes.
+
+    Returns (pid, stdin, stdout, stderr): the parent's ends, not blocking. ``run`` must not return normally.
+    """
+    ends = [os.pipe(), os.pipe(), os.pipe()]
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        os.dup2(ends[0][0], 0)
+        os.dup2(ends[1][1], 1)
+        os.dup2(ends[2][1], 2)
+        run()
+        os._exit(0)
+    os.close(ends[0][0])
+    os.close(ends[1][1])
+    os.close(ends[2][1])
+    own = (ends[0][1], ends[1][0], ends[2][0])
+    for descriptor in own:
+        os.set_blocking(descriptor, False)
+    return pid, *own
+
+
+def set_size(descriptor: int, columns: int, rows: int) -> None:
+    """Tell a PTY its size."""
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tuple[int, int]:
+    """Open a PTY of that size and fork a child that has it as its controlling terminal. Returns (pid, master)."""
+    master, slave = os.openpty()
+    set_size(master, columns, rows)
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        for stream in (0, 1, 2):
+            os.dup2(slave, stream)
+        run()
+        os._exit(0)
+    os.close(slave)
+    return pid, master
+
+
+def processes() -> dict[int, tuple[int, int, float]]:
+    """All processes of the sandbox but this one: pid -> (parent, session, CPU seconds used)."""
+    tick = os.sysconf("SC_CLK_TCK")
+    found = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - runs five times a second
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
+                fields = stat.read().rpartition(b")")[2].split()
+            found[int(name)] = (int(fields[1]), int(fields[3]), (int(fields[11]) + int(fields[12])) / tick)
+    return found
+
+
+def kill_session(session: int, number: int = signal.SIGKILL) -> None:
+    """Signal every process of a session, whatever process groups it made."""
+    for pid, (_, its_session, _) in processes().items():
+        if its_session == session or pid == session:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
+def kill_everything() -> None:
+    """End every process but PID 1. One call reaches all at once: a fork bomb cannot outrun it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def resident_bytes() -> dict[int, int]:
+    """Private memory of each process but this one, as the kernel counts it."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    found = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{name}/statm", "rb") as statm:  # noqa: PTH123
+                fields = statm.read().split()
+            found[int(name)] = (int(fields[1]) - int(fields[2])) * page
+    return found
+
+
+def proportional_bytes(pid: int, otherwise: int) -> int:
+    """Memory of a process with pages that a fork shares counted once in all; ``otherwise`` if it will not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:  # noqa: PTH123
+        for line in rollup:
+            if line.startswith(b"Pss_Anon:"):
+                return int(line.split()[1]) * 1024
+    return otherwise
+
+
+def kill_largest_above(limit_bytes: int) -> int | None:
+    """Kill the largest process if all together hold more than ``limit_bytes`` of private memory; return its pid."""
+    resident = resident_bytes()
+    if sum(resident.values()) <= limit_bytes:
+        return None
+    if len(resident) <= EXACT_PROCESSES_MAX:
+        resident = {pid: proportional_bytes(pid, held) for pid, held in resident.items()}
+    if sum(resident.values()) <= limit_bytes:
+        return None
+    largest = max(resident, key=resident.__getitem__)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(largest, signal.SIGKILL)
+    return largest

@@ -1,0 +1,363 @@
+"""The launcher: one small event loop that is PID 1 of a sandbox.
+
+It inherits two descriptors: 0, the stored files to restore, and a listening socket that only the runtime outside can
+reach. Nothing inside can signal it (PID 1), trace it or read its descriptors (not dumpable).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import selectors
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from . import archive, children, files, python_steps
+from .requests import Requests
+from .wire import WireBroken, decode, encode
+from .work import Capture, Command, Terminal
+
+TICK_S = 0.2
+TERMINAL_GRACE_S = 1.0
+
+
+class Connection:
+    """One client of the launcher. Requests are answered one after another."""
+
+    def __init__(self, launcher: Launcher, stream: socket.socket) -> None:
+        self.launcher = launcher
+        self.stream = stream
+        self.incoming = bytearray()
+        self.outgoing = bytearray()
+        self.busy = False  #: a command or job of this connection is under way
+        self.open = True
+
+    def ready(self, mask: int) -> None:
+        if mask & selectors.EVENT_WRITE:
+            self.flush()
+        if mask & selectors.EVENT_READ and self.open:
+            try:
+                data = self.stream.recv(1 << 18)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self.close()
+                return
+            self.incoming += data
+            self.advance()
+
+    def advance(self) -> None:
+        """Begin the next complete request, unless one is under way."""
+        while self.open and not self.busy:
+            try:
+                message = decode(self.incoming)
+            except WireBroken:
+                self.close()
+                return
+            if message is None:
+                return
+            self.launcher.requests.handle(self, *message)
+
+    def answer(self, header: dict[str, Any], body: bytes = b"", descriptors: tuple[int, ...] = ()) -> None:
+        if not self.open:
+            return
+        data = encode(header, body)
+        if descriptors and not self.outgoing:
+            with contextlib.suppress(OSError):
+                sent = socket.send_fds(self.stream, [data], list(descriptors))
+                data = data[sent:]
+        self.outgoing += data
+        self.flush()
+
+    def flush(self) -> None:
+        try:
+            while self.outgoing:
+                del self.outgoing[: self.stream.send(self.outgoing)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close()
+            return
+        self.launcher.watch(self.stream, self.ready, write=bool(self.outgoing))
+
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            self.launcher.unwatch(self.stream)
+            self.stream.close()
+            self.launcher.abandon(self)
+
+
+class Launcher:
+    """All state of PID 1."""
+
+    def __init__(self, settings: dict[str, Any], listening: socket.socket) -> None:
+        self.settings = settings
+        self.environment = dict(os.environ)
+        self.selector = selectors.DefaultSelector()
+        self.commands: dict[int, Command] = {}
+        self.jobs: dict[int, Connection] = {}
+        self.terminals: dict[int, Terminal] = {}
+        self.later: list[tuple[float, Callable[[], None]]] = []
+        self.quiet = False  #: no new process may start
+        self.leaving = False
+        self.reaped_cpu_s = 0.0
+        self.memory_kills = 0
+        self.populated = False  #: processes may be alive, so memory must be watched
+        self.requests = Requests(self)
+        self.listening = listening
+        self.waker, waked = socket.socketpair()
+        for end in (self.waker, waked):
+            end.setblocking(False)
+        signal.set_wakeup_fd(waked.fileno(), warn_on_full_buffer=False)
+        self._waked = waked
+        # a signal without a handler cannot reach PID 1 from inside; Python's own for Ctrl-C would
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.watch(self.waker, lambda _: self._drain_waker())
+        self.watch(self.listening, lambda _: self._accept())
+
+    # the loop
+
+    def watch(self, source: Any, call: Callable[[int], None], *, write: bool = False, read: bool = True) -> None:
+        events = (selectors.EVENT_READ if read else 0) | (selectors.EVENT_WRITE if write else 0)
+        try:
+            if self.selector.get_key(source).events != events:
+                self.selector.modify(source, events, call)
+        except KeyError:
+            self.selector.register(source, events, call)
+
+    def unwatch(self, source: Any) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self.selector.unregister(source)
+
+    def run(self) -> None:
+        next_tick = time.monotonic() + TICK_S
+        while not self.leaving:
+            wait = None
+            if self.commands or self.later or (self.populated and self.settings.get("watch_memory_mb")):
+                wait = max(0.0, min([next_tick, *(when for when, _ in self.later)]) - time.monotonic())
+            for key, mask in self.selector.select(wait):
+                if self.selector.get_map().get(key.fd) is not None:
+                    key.data(mask)
+            self.reap()
+            now = time.monotonic()
+            due = [call for when, call in self.later if when <= now]
+            self.later = [(when, call) for when, call in self.later if when > now]
+            for call in due:
+                call()
+            for command in [each for each in self.commands.values() if now >= each.deadline]:
+                self.stop_command(command, "wall_limit")
+            if now >= next_tick:
+                self._tick()
+                next_tick = time.monotonic() + TICK_S
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            stream, _ = self.listening.accept()
+            stream.setblocking(False)
+            connection = Connection(self, stream)
+            self.watch(stream, connection.ready)
+
+    def _drain_waker(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self.waker.recv(4096):
+                pass
+
+    def _tick(self) -> None:
+        self.populated = bool(self.commands or self.terminals or children.processes())
+        limit_mb = self.settings.get("watch_memory_mb")
+        if limit_mb:
+            killed = children.kill_largest_above(limit_mb << 20)
+            if killed is not None:
+                self.memory_kills += 1
+                if killed in self.commands:
+                    self.commands[killed].stopped_by = "memory_limit"
+        for command in list(self.commands.values()):
+            if command.cpu_limit_s is not None:
+                used = self.reaped_cpu_s + sum(cpu_s for _, _, cpu_s in children.processes().values())
+                if used > command.cpu_limit_s:
+                    self.stop_command(command, "cpu_limit")
+
+    # children
+
+    def spawn(self, run: Callable[[], object], connection: Connection, stdin: bytes, output_bytes: int) -> Command:
+        """Fork a child whose output is captured. ``run`` is called in the child and must not return."""
+        pid, child_stdin, stdout, stderr = children.fork_with_pipes(run)
+        command = Command(
+            pid=pid,
+            stdin=child_stdin,
+            stdout=Capture(stdout, output_bytes),
+            stderr=Capture(stderr, output_bytes),
+            to_write=bytearray(stdin),
+            deadline=float("inf"),
+            connection=connection,
+        )
+        self.commands[pid] = command
+        self.populated = True
+        connection.busy = True
+        self._feed(command)
+        for capture in (command.stdout, command.stderr):
+            self.watch(capture.descriptor, partial(self._hear, capture))
+        return command
+
+    def _feed(self, command: Command) -> None:
+        if command.stdin is None:
+            return
+        if command.write_stdin():
+            self.watch(command.stdin, lambda _: self._feed(command), write=True, read=False)
+        else:
+            self.unwatch(command.stdin)
+            command.close_stdin()
+
+    def _hear(self, capture: Capture, _: int) -> None:
+        if not capture.read():
+            self.unwatch(capture.descriptor)
+            capture.close()
+
+    def stop_command(self, command: Command, why: str) -> None:
+        command.stopped_by = command.stopped_by or why
+        command.deadline = float("inf")
+        if command.is_step:
+            children.kill_everything()
+        else:
+            children.kill_session(command.pid)
+
+    def reap(self) -> None:
+        """Collect every child that ended: commands, shells, jobs, and orphans that were handed to PID 1."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            cpu_s = usage.ru_utime + usage.ru_stime
+            self.reaped_cpu_s += cpu_s
+            code = os.waitstatus_to_exitcode(status)
+            command = self.commands.get(pid)
+            if command is not None:
+                command.status = code
+                command.max_rss_mb = usage.ru_maxrss / 1024
+                self._finish(command)
+            elif pid in self.jobs:
+                self.jobs.pop(pid).close()
+            else:
+                for terminal in self.terminals.values():
+                    if terminal.pid == pid and terminal.status is None:
+                        terminal.status = code
+                        children.kill_session(pid)
+
+    def _finish(self, command: Command) -> None:
+        if command.is_step:
+            children.kill_everything()
+            with contextlib.suppress(ChildProcessError):
+                while True:
+                    usage = os.wait4(-1, 0)[2]
+                    self.reaped_cpu_s += usage.ru_utime + usage.ru_stime
+        command.cpu_s = self.reaped_cpu_s
+        del self.commands[command.pid]
+        for capture in (command.stdout, command.stderr):
+            capture.drain()
+            if capture.descriptor is not None:
+                self.unwatch(capture.descriptor)
+            capture.close()
+        if command.stdin is not None:
+            self.unwatch(command.stdin)
+            command.close_stdin()
+        command.connection.busy = False
+        command.connection.answer(*command.result())
+        command.connection.advance()
+
+    def abandon(self, connection: Connection) -> None:
+        """The client is gone: end what it was waiting for."""
+        for command in self.commands.values():
+            if command.connection is connection:
+                self.stop_command(command, "abandoned")
+
+    def fork_job(self, connection: Connection, work: Callable[[socket.socket], None], cpu_s: float) -> None:
+        """Hand the connection to a fork that does the work, answers on it, and ends."""
+        pid = os.fork()
+        if pid:
+            self.jobs[pid] = connection
+            connection.busy = True
+            self.unwatch(connection.stream)
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+            connection.stream.setblocking(True)
+            try:
+                work(connection.stream)
+            except (OSError, files.FileProblem, MemoryError) as error:
+                kind = error.kind if isinstance(error, files.FileProblem) else "failed"
+                connection.stream.sendall(encode({"ok": False, "kind": kind, "error": str(error) or "out of memory"}))
+        except BaseException:  # noqa: BLE001 - a fork of PID 1 must never return into its loop
+            os._exit(1)
+        os._exit(0)
+
+    def let_go(self) -> None:
+        """In the fork of a step: drop every descriptor without a later surprise.
+
+        A socket object that outlives its closed descriptor would close whatever file the step opens under that number.
+        """
+        sources = [key.fileobj for key in self.selector.get_map().values()]
+        sources += [connection.stream for connection in self.jobs.values()]
+        for source in [*sources, self._waked]:
+            if isinstance(source, socket.socket):
+                source.detach()
+        self.selector.close()
+
+    def close_terminal(self, terminal: Terminal) -> None:
+        """Hang up, and end what is left of the session a second later."""
+        for number in (signal.SIGHUP, signal.SIGCONT):
+            children.kill_session(terminal.pid, number)
+        terminal.close()
+        self.later.append((time.monotonic() + TERMINAL_GRACE_S, lambda: children.kill_session(terminal.pid)))
+
+
+def _prepare(settings: dict[str, Any]) -> socket.socket:
+    children.set_dumpable(False)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    for directory in settings["writable"]:
+        os.makedirs(directory, exist_ok=True)  # noqa: PTH103
+    with os.fdopen(os.dup(0), "rb") as stored:
+        try:
+            if os.fstat(stored.fileno()).st_size:
+                archive.unpack(stored, settings["writable"])
+        except OSError as error:
+            sys.stderr.write(f"The stored files do not fit into this sandbox: {error.strerror}\n")
+            sys.stderr.flush()
+            os._exit(3)
+    null = os.open("/dev/null", os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    os.close(null)
+    listening = socket.socket(fileno=settings["listening"])
+    listening.setblocking(False)
+    listening.set_inheritable(False)
+    os.umask(0o022)
+    return listening
+
+
+def main(settings: dict[str, Any]) -> None:
+    """Run as PID 1 until told to leave. In the fork of a replay step this function returns by the step's own end."""
+    step: list[str] | None = None
+    launcher = Launcher(settings, _prepare(settings))
+    try:
+        launcher.run()
+    except python_steps.ChildMustRun as asked:
+        step = asked.argv
+    del launcher
+    if step is not None:
+        python_steps.run_as_python(step)

@@ -1,0 +1,380 @@
+"""The bubblewrap runtime: sandboxes from Linux namespaces, for an ordinary user, without a daemon.
+
+Everything it knows lies under its state directory, one folder for each sandbox, so that another process, or this one
+after it was killed, finds the same sandboxes::
+
+    <id>/spec.json      what it was made from
+    <id>/storage.tar    its files: as seeded, then as of the last snapshot
+    <id>/control/       the launcher's socket
+    <id>/process.json   host pids of the running sandbox, with their start times
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from workspaces.runtime import layout, limits, seccomp, spec_file, usable
+from workspaces.runtime.base import RuntimeReport, SandboxSpec, SandboxState
+from workspaces.runtime.control import Control, listen
+from workspaces.runtime.errors import (
+    RuntimeUnusable,
+    SandboxError,
+    SandboxExists,
+    SandboxGone,
+    SandboxMissing,
+    SandboxSpecProblem,
+    SandboxStartFailed,
+)
+from workspaces.runtime.sandbox import LaunchedSandbox, limits_for_children
+
+START_TIMEOUT_S = 20.0
+SKELETON = "_skeleton"
+
+
+def _start_time(pid: int) -> str | None:
+    """When a process started, in the kernel's ticks: with the pid it names a process for good."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else fields[19]
+
+
+class BubblewrapRuntime:
+    """Implements ``workspaces.runtime.base.SandboxRuntime``."""
+
+    name = "bubblewrap"
+
+    def __init__(self, state_dir: Path, *, enforcement: limits.ControlGroups | limits.Watcher | None = None) -> None:
+        self.state_dir = Path(state_dir).resolve()
+        self.state_dir.mkdir(parents=True, exist_ok=True)
+        layout.write_skeleton(self.state_dir / SKELETON)
+        self.enforcement = enforcement or limits.find_enforcement()
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._sandboxes: dict[str, LaunchedSandbox] = {}
+        self._guard = threading.Lock()
+
+    # the contract
+
+    def report(self) -> RuntimeReport:
+        problem = usable.problem_with_bubblewrap(self.state_dir / SKELETON)
+        enforced = {
+            **self.enforcement.enforced_by(),
+            "disk": "file system",
+            "inodes": "file system",
+            "shm": "file system",
+        }
+        return RuntimeReport(self.name, problem is None, problem, {**enforced, "open_files": "rlimit"})
+
+    def create(self, sandbox_id: str, spec: SandboxSpec) -> LaunchedSandbox:
+        directory = self._directory(sandbox_id)
+        layout.writable_directories(spec)
+        if directory.exists():
+            raise SandboxExists(f"A sandbox {sandbox_id} exists already.")
+        building = self.state_dir / f"_new-{sandbox_id}-{os.getpid()}-{threading.get_ident()}"
+        shutil.rmtree(building, ignore_errors=True)
+        try:
+            building.mkdir(mode=0o700)
+            for name in ("storage", "shm"):
+                (building / name).mkdir()
+            layout.write_etc(building / "etc", spec.hostname)
+            spec_file.write_spec(building / "spec.json", spec)
+            spec_file.write_seed(building / "storage.tar", spec)
+            try:
+                building.rename(directory)
+            except OSError as error:
+                raise SandboxExists(f"A sandbox {sandbox_id} exists already.") from error
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+        return self._sandbox(sandbox_id)
+
+    def start(self, sandbox_id: str) -> LaunchedSandbox:
+        sandbox = self._sandbox(sandbox_id)
+        with self._locked(sandbox_id) as directory:
+            if self.state(sandbox_id) is SandboxState.RUNNING:
+                return sandbox
+            self._kill(sandbox_id)
+            self._launch(sandbox_id, directory, sandbox.spec)
+        return sandbox
+
+    def get(self, sandbox_id: str) -> LaunchedSandbox | None:
+        return self._sandbox(sandbox_id) if (self._directory(sandbox_id) / "spec.json").exists() else None
+
+    def adopt(self, labels: Mapping[str, str]) -> list[LaunchedSandbox]:
+        found = []
+        for file in sorted(self.state_dir.glob("*/spec.json")):
+            if file.parent.name.startswith("_"):
+                continue
+            with contextlib.suppress(SandboxMissing):
+                sandbox = self._sandbox(file.parent.name)
+                if labels.items() <= sandbox.spec.labels.items():
+                    found.append(sandbox)
+        return found
+
+    def destroy(self, sandbox_id: str) -> None:
+        directory = self._directory(sandbox_id)
+        if not directory.exists():
+            return
+        with self._locked(sandbox_id):
+            self._kill(sandbox_id)
+            (directory / "spec.json").unlink(missing_ok=True)
+            shutil.rmtree(directory, ignore_errors=True)
+        with self._guard:
+            self._sandboxes.pop(sandbox_id, None)
+
+    # more than the contract
+
+    def state(self, sandbox_id: str) -> SandboxState:
+        """Asked of the launcher itself, never remembered."""
+        directory = self._directory(sandbox_id)
+        if not (directory / "spec.json").exists():
+            return SandboxState.GONE
+        try:
+            with Control(directory / "control", connect_timeout_s=5) as control:
+                control.request({"op": "hello"}, timeout_s=5)
+        except SandboxGone:
+            return SandboxState.STOPPED if (directory / "control").exists() else SandboxState.CREATED
+        except SandboxError:
+            return SandboxState.RUNNING  # it lives, but is too busy to say so
+        return SandboxState.RUNNING
+
+    def checkpoint(self, sandbox_id: str) -> None:
+        """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
+        sandbox = self._sandbox(sandbox_id)
+        kept = [path for path in layout.writable_directories(sandbox.spec) if path != "/tmp"]  # noqa: S108
+        target = self._directory(sandbox_id) / "storage.tar"
+        sandbox.snapshot(target, paths=kept, base="/", max_bytes=sandbox.spec.limits.disk_mb << 20, faithful=True)
+
+    def stop(self, sandbox_id: str) -> None:
+        """End all processes, save the files, let the namespaces go. A sandbox that cannot be saved goes on running."""
+        sandbox = self._sandbox(sandbox_id)
+        with self._locked(sandbox_id):
+            if self.state(sandbox_id) is not SandboxState.RUNNING:
+                self._kill(sandbox_id)
+                return
+            with contextlib.suppress(SandboxGone):
+                sandbox.quiesce()
+                try:
+                    self.checkpoint(sandbox_id)
+                except SandboxGone:
+                    raise
+                except (SandboxError, OSError):
+                    sandbox.resume()
+                    raise
+                sandbox.ask({"op": "exit"})
+            sandbox.close_connections()
+            self._wait_gone(sandbox_id, 2.0)
+            self._kill(sandbox_id)
+
+    def open_process(
+        self, argv: Sequence[str], spec: SandboxSpec, *, stderr: int | IO[bytes] | None = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        """Start a long-lived helper in a sandbox of its own, without a launcher, and talk to it over its pipes.
+
+        For code that is ours or an operator's, the worlds and graders of scenarios: it has a writable /tmp and home,
+        the read-only mounts of ``spec`` (see ``layout.interpreter_mounts`` for a virtual environment), no network, the
+        limits of ``spec`` for each process, and ends with its parent. ``spec.seed`` must be empty.
+        """
+        if spec.seed:
+            raise SandboxSpecProblem("A helper process has no stored files: show them by mounts.")
+        problem = usable.problem_with_bubblewrap(self.state_dir / SKELETON)
+        if problem is not None:
+            raise RuntimeUnusable(problem)
+        scratch = self.state_dir / f"_process-{os.getpid()}-{os.urandom(6).hex()}"
+        for name in ("storage", "shm"):
+            (scratch / name).mkdir(parents=True)
+        layout.write_etc(scratch / "etc", spec.hostname)
+        filter_fd = _filter_descriptor()
+        try:
+            bwrap = layout.sandbox_arguments(
+                spec, self._places(scratch), seccomp_fd=filter_fd, info_fd=2, new_pid_1=False
+            )
+            place = bwrap.index("--info-fd")
+            del bwrap[place : place + 2]
+            bwrap += ["--die-with-parent", "--chdir", spec.working_directory, "--", *argv]
+            command = layout.first_stage(spec, self._places(scratch), limits.ControlGroup(), spec.limits, bwrap)
+            limited = ["prlimit", f"--as={spec.limits.memory_mb << 20}", f"--nofile={spec.limits.open_files}"]
+            child = subprocess.Popen(
+                [*limited, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                pass_fds=(filter_fd,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(filter_fd)
+        threading.Thread(target=_remove_after, args=(child, scratch), daemon=True).start()
+        return child
+
+    # how
+
+    def _directory(self, sandbox_id: str) -> Path:
+        if not sandbox_id.replace("-", "").replace("_", "").isalnum() or sandbox_id[0] in "_-" or len(sandbox_id) > 64:
+            raise SandboxSpecProblem(
+                f"{sandbox_id!r} cannot be a sandbox's id: letters, digits, '-' and '_', at most 64."
+            )
+        return self.state_dir / sandbox_id
+
+    def _places(self, directory: Path) -> layout.Places:
+        skeleton = self.state_dir / SKELETON
+        return layout.Places(
+            directory / "storage", directory / "shm", directory / "etc", skeleton / "local", skeleton / "empty"
+        )
+
+    def _sandbox(self, sandbox_id: str) -> LaunchedSandbox:
+        directory = self._directory(sandbox_id)
+        try:
+            written = (directory / "spec.json").read_text()
+        except OSError as error:
+            raise SandboxMissing(f"There is no sandbox {sandbox_id} on this host.") from error
+        with self._guard:
+            known = self._sandboxes.get(sandbox_id)
+            spec = spec_file.parse_spec(written)
+            if known is None or known.spec != spec:
+                known = LaunchedSandbox(sandbox_id, directory / "control", spec, self.state)
+                known.stopper = self.stop
+                self._sandboxes[sandbox_id] = known
+            return known
+
+    @contextlib.contextmanager
+    def _locked(self, sandbox_id: str) -> Iterator[Path]:
+        """One change of state at a time for each sandbox, across threads and processes."""
+        directory = self._directory(sandbox_id)
+        try:
+            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise SandboxMissing(f"There is no sandbox {sandbox_id} on this host.") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield directory
+        finally:
+            os.close(descriptor)
+
+    def _launch(self, sandbox_id: str, directory: Path, spec: SandboxSpec) -> None:
+        problem = usable.problem_with_bubblewrap(self.state_dir / SKELETON)
+        if problem is not None:
+            raise RuntimeUnusable(problem)
+        for name in ("storage", "shm"):
+            (directory / name).mkdir(exist_ok=True)
+        listening = listen(directory / "control")
+        filter_fd = _filter_descriptor()
+        info_read, info_write = os.pipe()
+        try:
+            group = self.enforcement.create(sandbox_id, spec.limits)
+            settings = {
+                "id": sandbox_id,
+                "listening": listening.fileno(),
+                "writable": layout.writable_directories(spec),
+                "bounds": limits_for_children(spec),
+                "watch_memory_mb": spec.limits.memory_mb,
+            }
+            spec_seen = _with_launcher(spec)
+            bwrap = layout.sandbox_arguments(
+                spec_seen, self._places(directory), seccomp_fd=filter_fd, info_fd=info_write, new_pid_1=True
+            )
+            bwrap += ["--", *layout.launcher_command(settings)]
+            command = layout.first_stage(spec_seen, self._places(directory), group, spec.limits, bwrap)
+            with (directory / "storage.tar").open("rb") as stored, (directory / "start.log").open("wb") as log:
+                child = subprocess.Popen(
+                    command,
+                    stdin=stored,
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    pass_fds=(listening.fileno(), filter_fd, info_write),
+                    start_new_session=True,
+                    cwd="/",
+                    env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
+                )
+        finally:
+            listening.close()
+            os.close(filter_fd)
+            os.close(info_write)
+        self._children[sandbox_id] = child
+        try:
+            self._note_processes(directory, child.pid, info_read)
+            with Control(directory / "control") as control:
+                control.request({"op": "hello"}, timeout_s=START_TIMEOUT_S)
+        except (SandboxError, OSError, ValueError) as error:
+            self._kill(sandbox_id)
+            said = (directory / "start.log").read_text(errors="replace").strip()[-500:]
+            raise SandboxStartFailed(f"The sandbox could not be started: {said or error}") from error
+        finally:
+            os.close(info_read)
+
+    @staticmethod
+    def _note_processes(directory: Path, outer: int, info_read: int) -> None:
+        with os.fdopen(os.dup(info_read)) as stream:
+            told = stream.read()
+        pids = [outer] + ([int(json.loads(told)["child-pid"])] if told.strip() else [])
+        noted = [{"pid": pid, "started": _start_time(pid)} for pid in pids]
+        temporary = directory / ".process.json"
+        temporary.write_text(json.dumps(noted))
+        temporary.replace(directory / "process.json")
+
+    def _living(self, sandbox_id: str) -> list[int]:
+        try:
+            noted = json.loads((self._directory(sandbox_id) / "process.json").read_text())
+        except (OSError, ValueError):
+            noted = []
+        child = self._children.get(sandbox_id)
+        if child is not None and child.poll() is not None:
+            del self._children[sandbox_id]
+        return [each["pid"] for each in noted if each["started"] and _start_time(each["pid"]) == each["started"]]
+
+    def _wait_gone(self, sandbox_id: str, wait_s: float) -> bool:
+        deadline = time.monotonic() + wait_s
+        while self._living(sandbox_id):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)
+        return True
+
+    def _kill(self, sandbox_id: str) -> None:
+        """End whatever of the sandbox still lives, from any state. PID 1 takes all others with it."""
+        with self._guard:
+            known = self._sandboxes.get(sandbox_id)
+        if known is not None:
+            known.close_connections()
+        for pid in reversed(self._living(sandbox_id)):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        child = self._children.pop(sandbox_id, None)
+        if child is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(5)
+        if not self._wait_gone(sandbox_id, 5.0):
+            raise SandboxError("Processes of the sandbox cannot be ended; try again.")
+        self.enforcement.find(sandbox_id).remove()
+        (self._directory(sandbox_id) / "process.json").unlink(missing_ok=True)
+
+
+def _filter_descriptor() -> int:
+    """A descriptor from which the sandboxing tool reads the system-call filter."""
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, seccomp.filter_program())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _with_launcher(spec: SandboxSpec) -> SandboxSpec:
+    return replace(spec, mounts=(*spec.mounts, layout.launcher_mount()))
+
+
+def _remove_after(child: subprocess.Popen[bytes], scratch: Path) -> None:
+    child.wait()
+    shutil.rmtree(scratch, ignore_errors=True)

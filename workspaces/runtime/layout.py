@@ -1,0 +1,240 @@
+"""What a sandbox sees: the command line that builds its namespaces, file systems and environment.
+
+Two stages. The first makes a user and mount namespace in which an ordinary user may mount, and mounts there one
+memory file system bounded in bytes and in inodes; it is trusted and gone before anything else runs. The second,
+bubblewrap, nests inside and shows parts of that file system as the sandbox's writable folders. Measured reasons are in
+``ops/decisions/workspace-storage.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workspaces.runtime.base import Limits, Mount, SandboxSpec
+from workspaces.runtime.errors import SandboxSpecProblem
+from workspaces.runtime.limits import ControlGroup
+
+USER, USER_ID, HOME = "engineer", 1000, "/home/engineer"
+PYTHON = "/usr/bin/python3"
+LAUNCHER_DIRECTORY = Path(__file__).resolve().parent.parent / "launcher"
+PATH = "/opt/fdegym/bin:/usr/local/bin:/usr/bin:/bin"
+#: read-only parts of the host's /etc that programs need and that tell nothing about the host
+ETC_FROM_HOST = (
+    "alternatives",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "inputrc",
+    "terminfo",
+    "vim",
+    "magic",
+    "mime.types",
+)
+SHM = "/dev/shm"  # noqa: S108 - a path of the sandbox
+SHM_INODES = 1024
+
+BASH_RC = """\
+# Interactive shells of the workspace.
+[ -z "$PS1" ] && return
+shopt -s checkwinsize histappend
+HISTSIZE=10000
+HISTFILESIZE=20000
+PS1='\\[\\e[32m\\]\\u@\\h\\[\\e[0m\\]:\\[\\e[34m\\]\\w\\[\\e[0m\\]\\$ '
+alias ls='ls --color=auto' ll='ls -l' grep='grep --color=auto'
+"""
+PROFILE = '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Directories of the host that belong to one sandbox, and the shared skeleton."""
+
+    storage: Path  #: where the first stage mounts the bounded file system
+    shm: Path
+    etc: Path
+    local: Path  #: shown as /usr/local
+    empty: Path
+
+
+def environment(spec: SandboxSpec) -> dict[str, str]:
+    """The whole environment inside: nothing is inherited."""
+    return {
+        "PATH": PATH,
+        "HOME": HOME,
+        "USER": USER,
+        "LOGNAME": USER,
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        **spec.environment,
+    }
+
+
+def writable_directories(spec: SandboxSpec) -> list[str]:
+    """Every folder of the sandbox that can be written and is kept, /tmp first (it is not kept)."""
+    found = ["/tmp", HOME, *spec.writable]  # noqa: S108 - a path of the sandbox
+    for directory in found:
+        if (
+            not directory.startswith("/")
+            or ".." in directory.split("/")
+            or directory.rstrip("/") in ("", "/usr", "/etc")
+        ):
+            raise SandboxSpecProblem(f"{directory!r} cannot be a writable folder of a sandbox.")
+    return found
+
+
+def write_skeleton(root: Path) -> None:
+    """Make the folders that all sandboxes share: an empty one, and a /usr/local that holds only ``python``."""
+    (root / "empty").mkdir(parents=True, exist_ok=True)
+    binaries = root / "local" / "bin"
+    binaries.mkdir(parents=True, exist_ok=True)
+    link = binaries / "python"
+    if not link.is_symlink():
+        temporary = binaries / f".python.{os.getpid()}"
+        temporary.symlink_to(PYTHON)
+        temporary.replace(link)
+
+
+def write_etc(directory: Path, hostname: str) -> None:
+    """The sandbox's own /etc files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    host = hostname.partition(".")[0]
+    texts = {
+        "passwd": f"root:x:0:0:root:/root:/usr/sbin/nologin\n{USER}:x:{USER_ID}:{USER_ID}::{HOME}:/bin/bash\n"
+        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+        "group": f"root:x:0:\ntty:x:5:\n{USER}:x:{USER_ID}:\nnogroup:x:65534:\n",
+        "hostname": f"{host}\n",
+        "hosts": f"127.0.0.1 localhost {host}\n::1 localhost\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+        "shells": "/bin/sh\n/bin/bash\n",
+        "profile": PROFILE,
+        "bash.bashrc": BASH_RC,
+        "timezone": "Etc/UTC\n",
+    }
+    for name, text in texts.items():
+        (directory / name).write_text(text)
+
+
+def _system_folders(places: Places) -> list[str]:
+    arguments = ["--ro-bind", "/usr", "/usr", "--ro-bind", str(places.local), "/usr/local"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        path = Path("/") / name
+        if path.is_symlink():
+            arguments += ["--symlink", f"usr/{name}", f"/{name}"]
+        elif path.is_dir():
+            arguments += ["--ro-bind", str(path), str(path)]
+    # what the host's administrator installed for itself is no part of the customer's machine
+    for masked in ("/usr/lib/python3/dist-packages", "/usr/src", "/usr/share/doc"):
+        if Path(masked).is_dir():
+            arguments += ["--ro-bind", str(places.empty), masked]
+    for entry in sorted(places.etc.iterdir()):
+        arguments += ["--ro-bind", str(entry), f"/etc/{entry.name}"]
+    for name in ETC_FROM_HOST:
+        arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return arguments
+
+
+def _mounts(mounts: Sequence[Mount]) -> list[str]:
+    arguments: list[str] = []
+    for mount in sorted(mounts, key=lambda each: each.target):
+        if not mount.target.startswith("/") or ".." in mount.target.split("/"):
+            raise SandboxSpecProblem(f"{mount.target!r} is not an absolute path to show something at.")
+        if mount.source.is_socket():
+            raise SandboxSpecProblem(f"{mount.source} is a socket: show the directory that holds it.")
+        if not mount.source.exists():
+            raise SandboxSpecProblem(f"{mount.source} does not exist, so it cannot be shown at {mount.target}.")
+        arguments += ["--ro-bind" if mount.read_only else "--bind", str(mount.source.resolve()), mount.target]
+    return arguments
+
+
+def folder_name(directory: str) -> str:
+    """The name of a writable folder inside the sandbox's storage."""
+    return directory.strip("/").replace("_", "__").replace("/", "_")
+
+
+def sandbox_arguments(
+    spec: SandboxSpec, places: Places, *, seccomp_fd: int, info_fd: int, new_pid_1: bool
+) -> list[str]:
+    """The second stage's command line, up to and without the command."""
+    arguments = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]
+    arguments += ["--uid", str(USER_ID), "--gid", str(USER_ID), "--hostname", spec.hostname.partition(".")[0][:63]]
+    arguments += ["--seccomp", str(seccomp_fd), "--info-fd", str(info_fd), "--clearenv"]
+    for name, value in environment(spec).items():
+        arguments += ["--setenv", name, value]
+    arguments += _system_folders(places)
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--bind", str(places.shm), SHM]
+    arguments += ["--dir", "/run", "--dir", "/workspace", "--dir", HOME]
+    for directory in writable_directories(spec):
+        arguments += ["--bind", str(places.storage / folder_name(directory)), directory]
+    arguments += _mounts(spec.mounts)
+    # as root the files of /proc/sys belong to the sandbox's user: without this, they could be written
+    arguments += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    arguments += ["--chdir", "/"]
+    if new_pid_1:
+        arguments.append("--as-pid-1")
+    return arguments
+
+
+def first_stage(
+    spec: SandboxSpec, places: Places, group: ControlGroup, limits: Limits, command: Sequence[str]
+) -> list[str]:
+    """The whole command line: make the outer namespace, mount the bounded storage, go on with ``command``."""
+    storage, shm = shlex.quote(str(places.storage)), shlex.quote(str(places.shm))
+    lines = ["set -e"]
+    lines += [f"echo $$ > {shlex.quote(str(file))}" for file in group.entry_files()]
+    mount = f"mount -n -t tmpfs -o size={limits.disk_mb}m,nr_inodes={limits.inodes},mode=0711 storage {storage}"
+    shm_mount = f"mount -n -t tmpfs -o size={limits.shm_mb}m,nr_inodes={SHM_INODES},mode=1777 shm {shm}"
+    folders = [places.storage / folder_name(directory) for directory in writable_directories(spec)]
+    lines.append("umask 022")
+    inner = [
+        "set -e",
+        mount,
+        shm_mount,
+        "mkdir " + shlex.join(map(str, folders)),
+        f"chmod 1777 {shlex.quote(str(folders[0]))}",
+    ]
+    inner.append("exec " + shlex.join(command))
+    outer = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        "\n".join(inner),
+    ]
+    lines.append("exec " + shlex.join(outer))
+    return ["sh", "-c", "\n".join(lines)]
+
+
+def launcher_command(settings: Mapping[str, object]) -> list[str]:
+    """What PID 1 runs inside: the sandbox's Python with the launcher's package, and nothing of the user's."""
+    code = (
+        "import sys; sys.path.insert(0, '/opt/fdegym/launcher'); from fdegym_launcher.main import main; "
+        f"del sys.path[:2]; main({dict(settings)!r})"
+    )
+    return [PYTHON, "-s", "-B", "-c", code]
+
+
+def launcher_mount() -> Mount:
+    """The launcher's own folder, as the sandbox sees it."""
+    return Mount(LAUNCHER_DIRECTORY, "/opt/fdegym/launcher/fdegym_launcher")
+
+
+def interpreter_mounts(python: Path) -> list[Mount]:
+    """What a virtual environment's interpreter needs at its own paths: the environment, and its base installation."""
+    mounts = [Mount(python.parent.parent, str(python.parent.parent))]
+    base = Path(sys.base_prefix)
+    if base != Path("/usr"):
+        mounts.append(Mount(base, str(base)))
+    return mounts
