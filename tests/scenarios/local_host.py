@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+# what a fork server has imported before its first call
+import argparse  # noqa: F401
+import csv  # noqa: F401
+import io
 import os
 import resource
+import runpy
 import shutil
+import sqlite3  # noqa: F401
 import stat
-import subprocess
 import sys
+import tempfile
+import tomllib  # noqa: F401
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from scenarios.kit.world import CallOutcome
 
-CALL_WALL_S = 240
+CALL_CPU_S = 60
 
 
 class LocalHost:
-    """Runs entry points as subprocesses in ``system`` (a copy that the caller made). A ``DeploymentHost``.
+    """Runs entry points as processes in ``system`` (a copy that the caller made). A ``DeploymentHost``.
 
-    ``cpu_s`` and ``calls`` add up what the replay used; ``env`` is the environment of every call.
+    ``cpu_s`` and ``calls`` add up what the replay used.
     """
 
     def __init__(self, system: Path, on_progress: Callable[[int, int, str], None] | None = None) -> None:
@@ -28,12 +37,7 @@ class LocalHost:
         self.failures: list[tuple[list[str], bytes]] = []
         self.steps_told: list[str] = []
         self._on_progress = on_progress
-        self.env = {"PATH": os.defpath, "PYTHONHASHSEED": "0", "TZ": "UTC", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
-
-    @property
-    def cpu_s(self) -> float:
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
+        self.cpu_s = 0.0
 
     def put(self, path: str, data: bytes) -> None:
         target = self.system / path
@@ -49,18 +53,45 @@ class LocalHost:
         return str(folder)
 
     def call(self, argv: list[str]) -> CallOutcome:
+        """Run ``python -m MODULE …`` in a forked child, as the fork server of the real deployment does."""
         self.calls += 1
-        command = [sys.executable, *argv[1:]] if argv[0] == "python" else argv
-        try:
-            done = subprocess.run(
-                command, cwd=self.system, env=self.env, capture_output=True, timeout=CALL_WALL_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return CallOutcome(-1, "wall_limit", b"", b"")
-        failure = None if done.returncode == 0 else "signal" if done.returncode < 0 else "exit"
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            child = os.fork()
+            if child == 0:
+                self._become(argv, out.fileno(), err.fileno())
+            _, status, used = os.wait4(child, 0)
+            self.cpu_s += used.ru_utime + used.ru_stime
+            code = os.waitstatus_to_exitcode(status)
+            failure = None if code == 0 else "signal" if code < 0 else "exit"
+            out.seek(0)
+            err.seek(0)
+            outcome = CallOutcome(code, failure, out.read(), err.read())
         if failure:
-            self.failures.append((argv, done.stderr[-2_000:]))
-        return CallOutcome(done.returncode, failure, done.stdout, done.stderr)
+            self.failures.append((argv, outcome.stderr[-2_000:]))
+        return outcome
+
+    def _become(self, argv: list[str], out: int, err: int) -> NoReturn:
+        """The child's life: never returns into the test."""
+        code = 1
+        try:
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
+            sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8")
+            resource.setrlimit(resource.RLIMIT_CPU, (CALL_CPU_S, CALL_CPU_S))
+            os.chdir(self.system)
+            sys.path = [str(self.system), *(path for path in sys.path if path.startswith(sys.base_prefix))]
+            sys.argv = argv[2:]
+            runpy.run_module(argv[2], run_name="__main__", alter_sys=True)
+            code = 0
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+        except BaseException:  # noqa: BLE001 - whatever delivered code raises is its own failure
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
 
     def read(self, path: str, max_bytes: int) -> bytes | None:
         try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -32,15 +33,21 @@ def record_of(
     for other in stops:
         if other.kind != "C":
             others[other.rig].append(other)
-    return Record(credits, others, lambda rig: TAGS, lambda report: (revs or {}).get(report, 0), noticed)
+    binding = revs or {}
+    return Record(credits, others, lambda rig: TAGS, report_ids, lambda report: binding.get(report, 0), noticed)
+
+
+def report_ids(rig: str, start: datetime, end: datetime) -> list[str]:
+    days = (end - timedelta(seconds=1)).date() - start.date()
+    return [f"{rig}/{start.date() + timedelta(days=day)}" for day in range(days.days + 1)]
 
 
 def line(
     start: str, end: str, hours: float, *, tag: str = "TDS-1", number: int = 1, review: bool = False, evidence: str = ""
 ) -> ClaimLine:
-    made = ClaimLine(number, datetime.fromisoformat(start), datetime.fromisoformat(end), tag, hours, review, ())
-    found = tuple(evidence.split("|")) if evidence else tuple(f"HD-11/{day}@0" for day in made.report_dates())
-    return ClaimLine(made.number, made.start, made.end, tag, hours, review, found)
+    begin, finish = datetime.fromisoformat(start), datetime.fromisoformat(end)
+    named = evidence.split("|") if evidence else [f"{report}@0" for report in report_ids("HD-11", begin, finish)]
+    return ClaimLine(number, begin, finish, tag, hours, review, tuple(named))
 
 
 def judge(record: Record, *lines: ClaimLine, unreadable: int = 0) -> JudgedClaim:
@@ -214,3 +221,11 @@ def test_a_stop_over_the_month_s_end_may_be_claimed_only_as_far_as_the_month_goe
 def test_a_stop_without_notice_is_disputed_and_nothing_is_set_off() -> None:
     claim = judge(record_of([STOP], noticed=lambda _: False), line(*WHOLE, 9.0))
     assert (claim.reason, claim.grounded_h, claim.unfounded_h) == ("notice", 0.0, 0.0)
+
+
+def test_evidence_names_the_reports_as_printed_where_the_reports_run_five_hours_behind() -> None:
+    record = record_of([STOP])  # 02:00 to 10:30 field time is 21:00 to 05:30 in the reports
+    behind = timedelta(hours=5)
+    late = replace(record, report_ids=lambda rig, start, end: report_ids(rig, start - behind, end - behind))
+    assert judge(late, line(*WHOLE, 5.0)).reason == "revision"
+    assert judge(late, line(*WHOLE, 5.0, evidence="HD-11/2026-11-02@0|HD-11/2026-11-03@0")).reason is None

@@ -42,11 +42,6 @@ class ClaimLine:
     def window(self) -> timedelta:
         return self.end - self.start
 
-    def report_dates(self) -> list[date]:
-        """The report dates that the window touches, in order."""
-        last = (self.end - timedelta(seconds=1)).date()
-        return [self.start.date() + timedelta(days=day) for day in range((last - self.start.date()).days + 1)]
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:

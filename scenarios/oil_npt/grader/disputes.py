@@ -50,6 +50,7 @@ class Record:
     credits: Mapping[str, list[Credit]]
     others: Mapping[str, list[Stoppage]]  #: stops that are not the contractor's
     tags: Callable[[str], frozenset[str]]
+    report_ids: Callable[[str, datetime, datetime], list[str]]  #: reports, as printed, that tell of a window
     binding_rev: Callable[[str], int]  #: report id → revision that counts
     noticed: Callable[[Credit], bool] = field(default=lambda _: True)
 
@@ -141,8 +142,8 @@ def _line_reason(judged: JudgedLine, rig: str, month: date, record: Record, over
         return "notice"
     if line.start < credit.start - TOLERANCE or line.end > credit.resumed + TOLERANCE:
         return "revision" if _fits_another_version(line, credit) else "beyond"
-    wanted = [f"{rig}/{day.isoformat()}" for day in line.report_dates()]
-    if sorted(line.evidence) != sorted(f"{report}@{record.binding_rev(report)}" for report in wanted):
+    reports = record.report_ids(rig, line.start, line.end)
+    if sorted(line.evidence) != sorted(f"{report}@{record.binding_rev(report)}" for report in reports):
         return "revision"
     return None
 
@@ -185,7 +186,9 @@ def _excess_reason(credit: Credit, claimed_h: float, month: date, rig_credits: l
     gross = total_hours(within(credit.counted, month))
     for version in credit.stoppage.versions:
         counted = tuple((part.start, part.end) for part in version.segments if credit.terms.counts(part))
-        if version is not credit.version and abs(total_hours(within(counted, month)) - gross - excess) <= ROUNDING_H:
+        longer_h = total_hours(within(counted, month)) - gross
+        fits = gross + TOLERANCE_H < claimed_h <= gross + longer_h + TOLERANCE_H
+        if version is not credit.version and (fits or abs(longer_h - excess) <= ROUNDING_H):
             return "revision"
     own_use = credit.own_use_h if credit.terms.own_use == "deduct" else 0.0
     if own_use and abs(excess - own_use) <= ROUNDING_H:

@@ -1,0 +1,116 @@
+"""The credit clauses as terms per contractor and date, and what they give for each stop.
+
+Terms stand in ``config/contract.toml``; the latest that names the contractor and is in force on the day of the stop
+applies. All times are field time; hours come in quarters.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+from npt.stops import Stop
+
+CONFIG = Path("config/contract.toml")
+Interval = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """One set of credit clauses. ``counted`` names the parts of a stop that the contractor stands in for."""
+
+    clause: str
+    contractors: frozenset[str]
+    since: date
+    counted: frozenset[str]
+    job_allowance_h: float
+    month_allowance_h: float
+    recurrence_days: int
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """A contractor's stop with its allowance taken off. ``credited`` are the hours due, as intervals."""
+
+    stop: Stop
+    terms: Terms
+    gross_h: float
+    allowance_h: float
+    recurring: bool
+    credited: tuple[Interval, ...]
+
+
+def load_terms(path: Path = CONFIG) -> list[Terms]:
+    """The terms of the contract file, oldest first."""
+    with path.open("rb") as file:
+        rows = tomllib.load(file)["terms"]
+    terms = [
+        Terms(
+            clause=row["clause"],
+            contractors=frozenset(row["contractors"]),
+            since=row["since"],
+            counted=frozenset(row["counted"]),
+            job_allowance_h=row.get("job_allowance_h", float("inf")),
+            month_allowance_h=row["month_allowance_h"],
+            recurrence_days=row.get("recurrence_days", 0),
+        )
+        for row in rows
+    ]
+    return sorted(terms, key=lambda one: one.since)
+
+
+def terms_for(rig: str, day: date, terms: list[Terms]) -> Terms:
+    """The terms of a rig on a day; LookupError if no contract covers it."""
+    contractor = rig.split("-")[0]
+    in_force = [one for one in terms if contractor in one.contractors and one.since <= day]
+    if not in_force:
+        raise LookupError(f"config/contract.toml has no terms for {rig} on {day}")
+    return in_force[-1]
+
+
+def settle(stops: list[Stop], terms: list[Terms]) -> list[Settlement]:
+    """Settle one rig's stops on contractor's items in time order.
+
+    ``stops`` must reach back to the start of a calendar month and the days of recurrence before it, or the first
+    allowances come out too high.
+    """
+    used: dict[tuple[int, int], float] = {}
+    resumed: dict[str, datetime] = {}
+    settled = []
+    for stop in sorted(stops, key=lambda one: one.start):
+        mine = terms_for(stop.rig, stop.start.date(), terms)
+        counted = [(part.start, part.end) for part in stop.parts if part.kind in mine.counted]
+        gross = hours_of(counted)
+        before = resumed.get(stop.tag)
+        recurring = before is not None and before >= stop.start - timedelta(days=mine.recurrence_days)
+        recurring = recurring and mine.recurrence_days > 0
+        month = (stop.start.year, stop.start.month)
+        left = max(0.0, mine.month_allowance_h - used.get(month, 0.0))
+        allowance = 0.0 if recurring else min(mine.job_allowance_h, gross, left)
+        used[month] = used.get(month, 0.0) + allowance
+        resumed[stop.tag] = stop.end
+        settled.append(Settlement(stop, mine, gross, allowance, recurring, without_first(counted, allowance)))
+    return settled
+
+
+def hours_of(intervals: list[Interval] | tuple[Interval, ...]) -> float:
+    return sum((end - start).total_seconds() for start, end in intervals) / 3600
+
+
+def without_first(intervals: list[Interval], hours: float) -> tuple[Interval, ...]:
+    """The allowance eats the first hours of a job."""
+    left, kept = timedelta(hours=hours), []
+    for start, end in intervals:
+        taken = min(left, end - start)
+        left -= taken
+        if start + taken < end:
+            kept.append((start + taken, end))
+    return tuple(kept)
+
+
+def clip(intervals: list[Interval] | tuple[Interval, ...], first: date, after: date) -> list[Interval]:
+    """The parts of the intervals from the day ``first`` to before the day ``after``."""
+    low, high = datetime.combine(first, time()), datetime.combine(after, time())
+    return [(max(start, low), min(end, high)) for start, end in intervals if start < high and end > low]
