@@ -6,6 +6,7 @@ import functools
 import logging
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -13,9 +14,11 @@ from fdegym.catalog.scenarios import get_scenario, offered_tasks, scenarios
 from fdegym.lib.errors import FdegymError, ServiceUnavailable
 from scenarios.kit.load import Scenario
 from stakeholders import engine
-from stakeholders.matcher import Matcher
 from stakeholders.script import Script
 from stakeholders.scripts import compiled_script
+
+if TYPE_CHECKING:
+    from stakeholders.matcher import Matcher
 
 logger = logging.getLogger(__name__)
 _loading = threading.Lock()
@@ -60,4 +63,6 @@ def _loaded(phrasings: Path, release: str, topics: Topics) -> Matcher:
     """``release`` keeps the matchers of different releases of a scenario apart."""
     if not phrasings.is_file():
         raise ServiceUnavailable("The customer's people cannot understand messages yet: phrasings.toml is missing.")
+    from stakeholders.matcher import Matcher  # here: its weights are for the desk, not for whoever imports this module
+
     return Matcher.load(phrasings, dict(topics), Path(settings.CACHE_DIR) / "matcher")

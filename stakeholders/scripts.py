@@ -6,6 +6,7 @@ import functools
 import uuid
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.lib.errors import RunNotFound, ServiceUnavailable
@@ -23,7 +24,7 @@ def get_run(run_id: uuid.UUID | str) -> Run:
     """The run itself; whether somebody may see it is the caller's question."""
     try:
         return Run.objects.get(pk=run_id)
-    except (Run.DoesNotExist, ValueError) as missing:
+    except (Run.DoesNotExist, ValidationError) as missing:
         raise RunNotFound("There is no such run.") from missing
 
 
