@@ -22,17 +22,8 @@ from stakeholders.messages import MessageIdTaken, MessageRefused
 from stakeholders.scripts import WorldMissing, compiled_script
 
 SECRETS = (
-    "charge",
-    "score",
-    "topic",
-    "counted",
-    "attempt",
-    "gate",
-    "patience",
-    "off_limits",
-    "misconception",
-    "0.01",
-    "0.25",
+    *("charge", "score", "topic", "counted", "attempt", "gate_miss", "fallback", "patience", "off_limits"),
+    *("misconception", "ada/open", "incident", "0.01", "0.25"),
 )
 
 
@@ -253,9 +244,8 @@ def test_the_debrief_reads_every_contact_with_its_charge_and_what_it_released(
 def test_the_deadline_is_logged_once_and_nobody_answers_after_it(
     exchange: Exchange, alices_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "stakeholders.engine.passes_deadline", lambda script, state: not state.deadline_passed and bool(state.waits)
-    )
+    passed = lambda script, state: not state.deadline_passed and bool(state.waits)  # noqa: E731
+    monkeypatch.setattr("stakeholders.engine.passes_deadline", passed)
     exchange.wait("w-1", "1d")
     exchange.who()
     assert kinds(alices_run).count("contact.deadline") == 1
