@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from fdegym.catalog.scenarios import get_scenario, offered_tasks, scenarios
+from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.lib.errors import FdegymError, ServiceUnavailable
 from scenarios.kit.load import Scenario
 from stakeholders import engine
@@ -35,7 +35,7 @@ def find_match(script: Script, message: str, person: str) -> engine.Match:
 
 def warm_matcher(scenario: Scenario) -> None:
     """Load the matcher of every task that people are given, so that the first message does not wait for it."""
-    for task_id in offered_tasks(scenario):
+    for task_id in scenario.config.offered:
         script = compiled_script(scenario.id, task_id, scenario.release)
         _matcher(scenario, _topics_of(script))
 

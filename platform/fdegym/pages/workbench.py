@@ -187,14 +187,8 @@ def terminals(request: HttpRequest, run: Run) -> HttpResponse:
 @require_GET
 @of_run()
 def conversation(request: HttpRequest, run: Run) -> HttpResponse:
-    """Directory, conversation, inbox and the customer's clock: what ``ask`` shows in the terminal, nothing more."""
-    return JsonResponse(
-        {
-            "directory": people.directory(run.id),
-            "conversation": people.conversation(run.id),
-            "clock": people.customer_clock(run.id),
-        }
-    )
+    """Directory and the customer's clock; the conversation itself comes by the feed. Nothing that ``ask`` does not show."""
+    return JsonResponse({"directory": people.directory(run.id), "clock": people.customer_clock(run.id)})
 
 
 @require_POST

@@ -1,0 +1,197 @@
+// The customer's people: directory, one conversation each, inbox, waiting. What stands here is what `ask` shows in the terminal;
+// the feed sends both ways' messages, and after a break everything that was missed, in order.
+"use strict";
+(() => {
+  const W = window.Workbench;
+  const byId = (id) => document.getElementById(id);
+  const directory = byId("wb-directory");
+  const talk = byId("wb-talk");
+  const list = byId("wb-messages");
+  const text = byId("wb-text");
+  const composeState = byId("wb-compose-state");
+  const people = new Map();
+  const items = new Map(); // by id: the newest form of each message, wait or letter
+  const drafts = new Map();
+  const pending = new Map(); // messages sent from here that the log does not show yet
+  const news = new Set(); // people who answered while somebody else was shown
+  let shown = null;
+  let seq = 0;
+  let attempt = 0;
+  let ready = false;
+
+  function words(mine, name, when, body, extra = "") {
+    return W.element("li", { class: `${mine ? "mine" : "theirs"} ${extra}` }, W.element("span", { class: "meta", text: [name, when].filter(Boolean).join(" · ") }), W.element("span", { class: "words", text: body }));
+  }
+
+  function drawDirectory() {
+    directory.replaceChildren(...[...people.values()].map((person) => {
+      const button = W.element("button", { type: "button", "data-person": person.id, onclick: () => showPerson(person.id) },
+        W.element("span", {}, W.element("strong", { text: person.name }), W.element("span", { class: "muted small", text: ` ${person.role}` })),
+        W.element("span", { class: "persona", text: person.persona }));
+      if (news.has(person.id)) button.firstChild.append(" ", W.element("span", { class: "wb-dot" }, W.element("span", { class: "visually-hidden", text: "new answer" })));
+      return W.element("li", {}, button);
+    }));
+  }
+
+  function drawTalk() {
+    const rows = [];
+    for (const item of items.values()) {
+      if (item.kind === "message" && item.person === shown) {
+        rows.push(words(true, "You", item.sent, item.text));
+        if (item.answer) rows.push(words(false, item.automatic ? `${item.name} (automatic reply)` : item.name, item.answered, item.answer));
+        else rows.push(W.element("li", { class: "note" }, W.element("span", { class: "words", text: "no reply" })));
+      } else if (item.kind === "letter" && item.person === shown && item.text) rows.push(words(false, item.name, item.sent, item.text));
+    }
+    for (const message of pending.values()) if (message.person === shown) rows.push(words(true, "You", message.state, message.text));
+    if (!rows.length) rows.push(W.element("li", { class: "note" }, W.element("span", { class: "words", text: "Nothing said yet." })));
+    list.replaceChildren(...rows);
+    list.scrollTop = list.scrollHeight;
+  }
+
+  function drawInbox() {
+    const letters = [...items.values()].filter((item) => item.kind === "letter");
+    const unread = letters.filter((item) => !item.read).length;
+    byId("wb-unread").hidden = byId("wb-unread-bottom").hidden = unread === 0;
+    const rows = letters.map((item) => words(false, item.name, item.sent, item.text || "…", item.read ? "" : "unread"));
+    if (!rows.length) rows.push(W.element("li", { class: "note" }, W.element("span", { class: "words", text: "Nothing has come in." })));
+    byId("wb-inbox").replaceChildren(...rows.reverse());
+    return unread;
+  }
+
+  async function readInbox() {
+    if (!drawInbox()) return;
+    try {
+      await W.post(W.boot.urls.inbox, {});
+    } catch (error) {
+      W.say(error.message, { bad: true });
+    }
+  }
+
+  function showPerson(id) {
+    if (shown) drafts.set(shown, text.value);
+    shown = id;
+    news.delete(id);
+    const person = people.get(id);
+    byId("wb-talk-name").textContent = person.name;
+    byId("wb-talk-role").textContent = person.role;
+    byId("wb-talk-persona").textContent = person.persona;
+    text.value = drafts.get(id) || "";
+    text.setAttribute("aria-label", `Message to ${person.name}`);
+    composeState.textContent = "";
+    directory.hidden = true;
+    talk.hidden = false;
+    drawTalk();
+    text.focus();
+  }
+  byId("wb-talk-back").addEventListener("click", () => {
+    drafts.set(shown, text.value);
+    const button = shown;
+    shown = null;
+    talk.hidden = true;
+    directory.hidden = false;
+    drawDirectory();
+    directory.querySelector(`[data-person="${CSS.escape(button)}"]`)?.focus();
+  });
+
+  // A message keeps its id through every retry: it is sent once, answered once.
+  async function send(person, body, id = W.newId(), tries = 0) {
+    pending.set(id, { person, text: body, state: "sending" });
+    if (shown === person) drawTalk();
+    try {
+      await W.post(W.boot.urls.messages, { person, text: body, id });
+      const message = pending.get(id);
+      if (message) message.state = "sent";
+    } catch (error) {
+      if ((error.status === 0 || error.status >= 500) && tries < 30) {
+        pending.get(id).state = "sending again";
+        setTimeout(() => send(person, body, id, tries + 1), W.backOff(Math.min(tries, 4)));
+      } else {
+        pending.delete(id);
+        if (shown === person && !text.value) text.value = body;
+        else drafts.set(person, body);
+        composeState.textContent = error.message;
+      }
+    }
+    if (shown === person) drawTalk();
+  }
+  byId("wb-compose").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const body = text.value;
+    if (!body.trim()) { composeState.textContent = "There is nothing written yet."; return; }
+    text.value = "";
+    drafts.delete(shown);
+    composeState.textContent = "";
+    send(shown, body);
+  });
+  text.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); byId("wb-compose").requestSubmit(); } });
+
+  let waiting = null; // the id outlives a retry of the same wait
+  byId("wb-wait")?.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const line = byId("wb-wait-state");
+    const until = byId("wb-until").value.trim();
+    if (!waiting || waiting.until !== until) waiting = { until, id: W.newId() };
+    line.textContent = "waiting";
+    try {
+      const { reply } = await W.post(W.boot.urls.wait, waiting);
+      line.textContent = reply.clock ? `It is now ${reply.clock.words}.` : "Done.";
+      byId("wb-until").value = "";
+      waiting = null;
+    } catch (error) {
+      line.textContent = error.message;
+      if (error.status && error.status < 500) waiting = null;
+    }
+  });
+
+  function showClock(clock) {
+    byId("wb-calendar").hidden = !clock;
+    if (clock) byId("wb-calendar-now").textContent = clock.words;
+  }
+
+  function take(frame) {
+    for (const item of frame.items) {
+      pending.delete(item.id);
+      items.set(`${item.kind}:${item.id}`, item);
+      if (ready && item.kind === "message" && item.person !== shown) news.add(item.person);
+    }
+    seq = Math.max(seq, frame.seq);
+    ready = true;
+    showClock(frame.clock);
+    if (shown) drawTalk(); else drawDirectory();
+    drawInbox();
+    if (!byId("panel-inbox").hidden) readInbox();
+    if (!["preparing", "open"].includes(frame.state)) W.report("feed", "over");
+  }
+
+  function listen() {
+    const socket = new WebSocket(W.socketUrl(`/ws/runs/${W.boot.run}/feed/?after=${seq}`));
+    socket.onmessage = (message) => { attempt = 0; W.report("feed", "connected"); take(JSON.parse(message.data)); };
+    socket.onclose = (event) => {
+      if (event.code === 4401) return W.report("feed", "signed out");
+      if (event.code === 4404) return W.report("feed", "over");
+      W.report("feed", "reconnecting");
+      setTimeout(listen, W.backOff(attempt++));
+    };
+  }
+
+  addEventListener("workbench:tab", (event) => {
+    if (event.detail === "tab-inbox") readInbox();
+    if (event.detail === "tab-people" && shown) text.focus();
+  });
+
+  async function start(tries = 0) {
+    try {
+      const found = await W.get(W.boot.urls.people);
+      for (const person of found.directory) people.set(person.id, person);
+      drawDirectory();
+      showClock(found.clock);
+      listen();
+    } catch (error) {
+      if (error.status === 401) return W.report("feed", "signed out");
+      if (error.status === 404) return W.report("feed", "over");
+      W.report("feed", "reconnecting");
+      setTimeout(() => start(tries + 1), W.backOff(tries));
+    }
+  }
+  start();
+})();
