@@ -192,6 +192,18 @@ def passes_deadline(script: Script, state: State) -> bool:
     return deadline is not None and state.now is not None and state.now > deadline and not state.deadline_passed
 
 
+def weigh(script: Script, person_id: str, text: str, match: Match) -> list[tuple[str, float, Evaluation]]:
+    """How a first message would be taken: (``person/topic``, score, its gate) per topic, in the order asked.
+
+    For authors and tests: availability, patience and needs are left aside, nothing is charged or remembered.
+    """
+    person, nothing_yet = get_person(script, person_id), fold(script, ())
+    parts = _parts(script, person, match)
+    for part in parts:
+        _judge(script, nothing_yet, person, Message("", person_id, text), part)
+    return [(part.key, part.score, part.evaluation) for part in parts]
+
+
 # ---- what a person says ----------------------------------------------------------------------------------------------
 
 
