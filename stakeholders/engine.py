@@ -18,7 +18,7 @@ from stakeholders.calendar import WaitRefused
 from stakeholders.gates import Evaluation, Heard, evaluate
 from stakeholders.reach import automatic_reply
 from stakeholders.script import Script
-from stakeholders.state import State, Told
+from stakeholders.state import State, Told, fold
 from stakeholders.terms import SpokenText
 
 MOST_ANSWERS = 3  #: topics answered in one reply; then the person breaks off
