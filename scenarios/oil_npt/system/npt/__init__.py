@@ -1,0 +1,1 @@
+"""npt: downtime of the contracted rigs, from daily reports to monthly claims."""
