@@ -24,7 +24,8 @@ def _plain_static_files() -> Iterator[None]:
     from django.test.utils import override_settings
 
     storages = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
-    with override_settings(STORAGES=storages, PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(STORAGES=storages, SERVESTATIC_USE_MANIFEST=False, PASSWORD_HASHERS=hashers):
         yield
 
 

@@ -17,7 +17,7 @@ function followThemeSwitch(form) {
   const button = form.querySelector("button");
   const relabel = () => {
     button.value = isDark() ? "light" : "dark";
-    button.textContent = isDark() ? "Light" : "Dark";
+    form.querySelector("[data-theme-name]").textContent = isDark() ? "Light" : "Dark";
   };
   relabel();
   form.addEventListener("submit", (event) => {

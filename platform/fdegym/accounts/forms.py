@@ -30,10 +30,10 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
         }
         help_texts = {
             "display_name": "Empty: your username.",
-            "email": "Optional. Nothing is sent to it unless the operator of this site writes to you.",
+            "email": "Nothing is sent to it unless the operator of this site writes to you.",
             "time_zone": "",
-            "on_leaderboard": "Switched off, your runs appear on no board and in no count of people there. "
-            "Your own pages keep them.",
+            "on_leaderboard": "Switched off, you appear on no board. Your runs still count, without a name, "
+            "in the averages of a scenario.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,10 +46,12 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
 class EraseAccountForm(forms.Form):
     """Asks for what only the owner knows, and for a word that nobody types by accident."""
 
+    username = forms.CharField(
+        label="Your username, to confirm", widget=forms.TextInput(attrs={"autocomplete": "username"})
+    )
     password = forms.CharField(
         label="Your password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
     )
-    username = forms.CharField(label="Your username, to confirm", widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         self.user = user

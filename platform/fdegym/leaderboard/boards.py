@@ -43,7 +43,7 @@ VIEWS = {
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """An interval drawn from −1 to +1, in thousandths of the width; without an interval, a point."""
+    """An interval drawn on the scale from −1 to +1, in thousandths of the width; without an interval, a point."""
 
     point: float
     low: float | None
@@ -105,7 +105,8 @@ def results_of_view(view: str, scenario_id: str | None) -> list[Result]:
 
 
 def _at(value: float) -> float:
-    return round((min(max(value, -1.0), 1.0) + 1.0) * 500.0, 1)
+    """−1 to +1 with a tenth to spare on both sides, so that a point on either end is drawn whole."""
+    return round((min(max(value, -1.05), 1.05) + 1.1) / 2.2 * 1000.0, 1)
 
 
 def _ladder(mean: float, low: float | None = None, high: float | None = None) -> Ladder:

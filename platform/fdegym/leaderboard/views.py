@@ -52,6 +52,7 @@ def _board_page(request: HttpRequest, cards: list[ScenarioCard], card: ScenarioC
     context = {
         "card": card,
         "cards": cards,
+        "offered": len(cards),
         "view": view,
         "view_words": VIEWS[view][1],
         "tabs": [{"id": key, "name": name} for key, (name, _) in VIEWS.items()],

@@ -26,8 +26,8 @@ from fdegym.pages.exports import run_export
 from fdegym.pages.rows import progress_of, rows_of
 from fdegym.runs.access import get_run_for_user, runs_of
 from fdegym.runs.models import Run, RunState
-from grading.models import Grade, Submission
-from grading.queue import queue_position
+from grading.models import Submission
+from grading.services import current_grade, queue_position
 from scenarios.kit.errors import ScenarioInvalid, ScenarioUnknown
 from scenarios.kit.load import Scenario
 
@@ -57,34 +57,35 @@ class Step:
     figure: str = ""
 
 
-#: Steps of ``Submission.progress`` in order, with their words; a step the page does not know is shown as the replay.
+#: Steps of ``Submission.progress`` in order, with their words.
 STEPS = {
     "queued": "In the queue",
-    "taken": "Copy of the frozen system",
+    "anchors": "Measuring the system as found and the reference, once for this release",
     "copy": "Copy of the frozen system",
     "start": "Start in a fresh sandbox",
     "replay": "Production, on data nobody has seen",
-    "kpi": "The customer’s number",
+    "score": "The customer’s number",
 }
+#: What only some gradings go through: shown while it happens.
+SOMETIMES = {"anchors"}
 
 
 def steps_of(submission: Submission) -> tuple[list[Step], int]:
     """The steps with the one at work, and how far it is in percent (0: unknown)."""
     progress: Mapping[str, Any] = submission.progress or {}
-    step = str(progress.get("step") or "queued")
-    names = list(dict.fromkeys(STEPS.values()))
-    now = names.index(STEPS.get(step, STEPS["replay"]))
+    at = {"taken": "copy", "graded": "score"}.get(str(progress.get("step")), str(progress.get("step")))
+    at = at if at in STEPS else "queued"
     done, total = int(progress.get("done") or 0), int(progress.get("total") or 0)
-    what = str(progress.get("what") or "")
-    position = queue_position(submission)
-    steps = []
-    for index, name in enumerate(names):
-        state = "done" if index < now else "now" if index == now else "ahead"
-        detail = what if state == "now" else ""
-        figure = f"{done} of {total}" if state == "now" and total else ""
-        if state == "now" and name == STEPS["queued"] and position:
-            figure = f"place {position}"
-        steps.append(Step(name, state, detail, figure))
+    steps, state = [], "done"
+    for key, name in STEPS.items():
+        if key == at:
+            figure = f"{done} of {total}" if total else ""
+            if key == "queued" and (place := queue_position(submission)):
+                figure = f"place {place}"
+            steps.append(Step(name, "now", str(progress.get("what") or ""), figure))
+            state = "ahead"
+        elif key not in SOMETIMES:
+            steps.append(Step(name, state))
     return steps, round(100 * done / total) if total else 0
 
 
@@ -150,16 +151,11 @@ def _customer_of(run: Run) -> _Withdrawn:
     return _Withdrawn(run.scenario_id, scenario.config.customer if scenario else run.scenario_id)
 
 
-def counted_grade(run: Run) -> Grade | None:
-    """The grade that counts: the first that was completed."""
-    return Grade.objects.select_related("submission").filter(submission__run=run, number=1).first()
-
-
 @login_required
 @require_safe
 def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     run = get_run_for_user(request.user, run_id)
-    grade = counted_grade(run) if run.state == RunState.GRADED else None
+    grade = current_grade(run) if run.state == RunState.GRADED else None
     if grade is None:
         return redirect("run", run_id=run.id)
     scenario = get_scenario(run.scenario_id)
@@ -173,7 +169,7 @@ def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     """The run as JSON, once it is graded: before, it would tell the task."""
     run = get_run_for_user(request.user, run_id)
-    grade = counted_grade(run) if run.state == RunState.GRADED else None
+    grade = current_grade(run) if run.state == RunState.GRADED else None
     if grade is None:
         raise RunStateConflict("A run can be exported once it is graded. Your runs’ list can be exported at any time.")
     answer = JsonResponse(run_export(run, grade), json_dumps_params={"ensure_ascii": False, "indent": 1})

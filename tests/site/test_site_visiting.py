@@ -1,0 +1,207 @@
+"""Home, the catalogue, a scenario's page, beginning, method and help."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from fdegym.pages import news
+from fdegym.pages.customer import directory, sponsors_request
+from fdegym.runs.models import Run
+from tests.site.conftest import BAKERY
+
+HERE = Path(__file__).parent
+
+
+def page(browser, name, *args, **query):
+    answer = browser.get(reverse(name, args=args), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_home_leads_to_a_first_run_and_to_what_is_open(alice, visit, runs_at_bakery):
+    begin = f'href="{reverse("scenario", args=[BAKERY])}"'
+    assert begin in page(visit(None), "home")
+    run = runs_at_bakery(alice)
+    html = page(visit(alice), "home")
+    assert "Ostermann Bakeries, L3, begun" in html
+    assert reverse("run", args=[run.id]) in html
+
+
+def test_what_is_new_is_the_latest_part_of_the_changelog_and_cannot_carry_markup(settings, tmp_path, visit, db):
+    settings.ROOT = tmp_path
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 2.0\n\n- Newest <script>x</script>\n\n## 1.0\n\n- Oldest\n")
+    html = page(visit(None), "home")
+    assert "<h3>2.0</h3>" in html
+    assert "Newest" in html
+    assert "Oldest" not in html
+    assert "<script>x" not in html
+
+
+def test_home_stands_without_a_changelog_and_without_scenarios(settings, tmp_path, visit, db):
+    settings.ROOT, settings.SCENARIO_DIRS = tmp_path, [tmp_path]
+    assert news.latest_news() is None
+    page(visit(None), "home")
+    assert "No scenario is installed" in page(visit(None), "scenarios")
+
+
+def test_the_catalogue_shows_customer_stake_engineering_and_how_first_runs_went(visit, db):
+    html = page(visit(None), "scenarios")
+    for words in ("Ostermann Bakeries", "Food", "Loaves returned", "Forecasting by shop", "none yet"):
+        assert words in html
+
+
+def test_the_catalogue_filters_on_the_server_too(visit, db):
+    assert "Ostermann" in page(visit(None), "scenarios", find="BREAD food")
+    html = page(visit(None), "scenarios", find="bread rigs")
+    assert "Ostermann" not in html
+    assert "No scenario has these words" in html
+
+
+def test_what_was_searched_for_is_escaped(visit, db):
+    html = page(visit(None), "scenarios", find='"><script>alert(1)</script>')
+    assert "<script>alert" not in html
+
+
+def test_the_catalogue_says_what_i_tried_and_solved(alice, visit, graded, runs_at_bakery):
+    assert "not tried" in page(visit(alice), "scenarios")
+    graded(alice, kpi=800.0)
+    assert "tried 1×" in page(visit(alice), "scenarios")
+    graded(alice, kpi=240.0)
+    assert "✓ resolved" in page(visit(alice), "scenarios")
+
+
+def test_the_scenario_page_shows_customer_request_people_levels_and_rules(visit, alice):
+    html = page(visit(alice), "scenario", BAKERY)
+    for words in (
+        "raise every order by a tenth",
+        "Imogen Hale",
+        "Jonas Brandt",
+        "sleeps until two",
+        "The task is drawn",
+    ):
+        assert words in html
+    for level in ("L0", "L1", "L2", "L3"):
+        assert f'value="{level}"' in html
+
+
+def test_a_person_whose_line_depends_on_what_is_true_is_left_to_the_workspace(visit, db):
+    html = page(visit(None), "scenario", BAKERY)
+    assert "Okoye" not in html
+    assert "cutoff_hour" not in html
+
+
+def test_a_request_that_differs_between_tasks_is_not_shown_at_all(settings, tmp_path, visit, db):
+    shutil.copytree(HERE / "scenarios", tmp_path / "scenarios")
+    own = tmp_path / "scenarios" / BAKERY / "briefs" / "frozen_dough"
+    own.mkdir()
+    (own / "L3.md").write_text("Something else.")
+    settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
+    html = page(visit(None), "scenario", BAKERY)
+    assert "raise every order" not in html
+    assert "Something else" not in html
+
+
+def test_a_broken_directory_or_brief_takes_nothing_else_down(settings, tmp_path, visit, db):
+    shutil.copytree(HERE / "scenarios", tmp_path / "scenarios")
+    folder = tmp_path / "scenarios" / BAKERY
+    (folder / "stakeholders.toml").write_text("[[stakeholders")
+    (folder / "briefs" / "L3.md").unlink()
+    settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
+    assert "The directory is in the workspace" in page(visit(None), "scenario", BAKERY)
+
+
+def test_a_scenario_text_cannot_carry_markup(settings, tmp_path, visit, db):
+    shutil.copytree(HERE / "scenarios", tmp_path / "scenarios")
+    brief = tmp_path / "scenarios" / BAKERY / "briefs" / "L3.md"
+    brief.write_text("<script>alert(1)</script> [x](javascript:alert(1)) **bold**")
+    settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
+    html = page(visit(None), "scenario", BAKERY)
+    assert "<strong>bold</strong>" in html
+    assert "<script>alert" not in html
+    assert 'href="javascript' not in html
+
+
+def test_a_draft_is_not_on_offer(settings, tmp_path, visit, alice):
+    shutil.copytree(HERE / "scenarios", tmp_path / "scenarios")
+    manifest = tmp_path / "scenarios" / BAKERY / "scenario.toml"
+    manifest.write_text(manifest.read_text().replace('sponsor = "hale"', 'sponsor = "hale"\nstatus = "draft"'))
+    settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
+    assert visit(alice).get(reverse("scenario", args=[BAKERY])).status_code == 404
+    assert visit(alice).post(reverse("scenario-begin", args=[BAKERY]), {"level": "L3"}).status_code == 404
+
+
+def test_beginning_leads_to_the_run(alice, visit, make_run, monkeypatch):
+    begun = []
+
+    def begin(user, scenario_id, level):
+        begun.append((user, scenario_id, level))
+        return make_run(user, scenario_id, level=level)
+
+    monkeypatch.setattr("fdegym.pages.visiting.begin_run", begin)
+    answer = visit(alice).post(reverse("scenario-begin", args=[BAKERY]), {"level": "L2"})
+    assert begun == [(alice, BAKERY, "L2")]
+    assert answer.headers["Location"] == reverse("run", args=[Run.objects.get().id])
+
+
+def test_beginning_with_an_open_run_goes_on_with_it_whatever_the_level(alice, visit, runs_at_bakery, monkeypatch):
+    """FC-85: pressing begin twice, or in two tabs, is beginning once."""
+    monkeypatch.setattr("fdegym.pages.visiting.begin_run", lambda *_: pytest.fail("a second run was begun"))
+    run = runs_at_bakery(alice)
+    answer = visit(alice).post(reverse("scenario-begin", args=[BAKERY]), {"level": "L0"})
+    assert answer.headers["Location"] == reverse("run", args=[run.id])
+
+
+@pytest.mark.parametrize("level", ["", "L9", "original", "L3 "])
+def test_a_level_that_is_not_offered_is_refused_in_words(alice, visit, level):
+    answer = visit(alice).post(reverse("scenario-begin", args=[BAKERY]), {"level": level})
+    assert answer.status_code == 400
+    assert "is offered at L0, L1, L2, L3" in answer.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_the_methods_example_is_computed_by_the_code_that_scores(visit, db):
+    html = page(visit(None), "method")
+    for figure in ("+0.92", "−0.045", "+0.88", "min(U, 0)", "S ≥ 0.8"):
+        assert figure in html
+
+
+def test_help_names_the_keys_that_leave_the_terminal(visit, db):
+    """FC-124."""
+    html = page(visit(None), "help")
+    assert "<kbd>Ctrl</kbd> <kbd>Shift</kbd> <kbd>←</kbd>" in html
+    assert "screen-reader mode" in html
+
+
+def test_an_unknown_address_is_answered_in_words(visit, db):
+    answer = visit(None).get("/nothing/here/")
+    assert answer.status_code == 404
+    assert "There is nothing at this address" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("cookie", "zone"), [("America/New_York", "America/New_York"), ("Middle/Earth", "UTC"), ("", "UTC")]
+)
+def test_times_are_in_the_browsers_zone_until_the_profile_says_otherwise(alice, visit, graded, cookie, zone):
+    graded(alice)
+    browser = visit(alice)
+    browser.cookies["tz"] = cookie
+    html = page(browser, "runs")
+    assert f"<span data-zone-name>{zone}</span>" in html
+    assert '<time datetime="2026-10-05T12:00:00+00:00">' in html
+    assert ("08:00</time>" in html) == (zone != "UTC")
+    alice.time_zone = "Asia/Tokyo"
+    alice.save()
+    assert "21:00</time>" in page(browser, "runs")
+
+
+def test_public_words_are_read_from_the_scenarios_own_files(settings):
+    from fdegym.catalog.scenarios import get_scenario
+
+    bakery = get_scenario(BAKERY)
+    assert [person.id for person in directory(bakery)] == ["hale", "brandt"]
+    assert [person.is_sponsor for person in directory(bakery)] == [True, False]
+    assert "<strong>Please raise" in str(sponsors_request(bakery))
