@@ -41,9 +41,10 @@ logger = logging.getLogger(__name__)
 
 SCAN_EVERY_S = 0.25
 THREADS = 8
+BACKLOG = 512  #: connections that wait to be taken
 CONNECTIONS_OF_A_RUN = 64
 CONNECTIONS_OF_THE_SITE = 512
-IDLE_S = 120.0  #: a client that sends no complete line for so long is let go
+IDLE_S = 30.0  #: a client that sends no complete line for so long is let go
 WRITE_S = 20.0  #: a client that takes no answer for so long is let go
 BURST = 40  #: requests a run may make at once
 REQUESTS_A_SECOND = 10.0  #: … and in the long run; more are answered, later
@@ -152,7 +153,7 @@ class Desk:
         try:
             bound.bind(str(making))
             making.chmod(0o666 if run_id else 0o600)
-            bound.listen(128)
+            bound.listen(BACKLOG)
             making.rename(path)
             inode = os.lstat(path).st_ino
         except OSError:
@@ -174,7 +175,9 @@ class Desk:
             finally:
                 listener.connections.discard(task)
 
-        listener = _Listener(await asyncio.start_unix_server(serve, sock=bound, limit=LONGEST_LINE), inode)
+        listener = _Listener(
+            await asyncio.start_unix_server(serve, sock=bound, limit=LONGEST_LINE, backlog=BACKLOG), inode
+        )
         return listener
 
     async def _close(self, listeners: list[_Listener]) -> None:

@@ -56,7 +56,7 @@ class Exchange:
 
         with self._lock:
             payload = self._once(message.client_id, decide, is_same)
-            return {"reply": shown_reply(self._known_script(), payload)} | self._surroundings()
+            return {"reply": shown_reply(self._known_script(), payload)} | self._surroundings(message.client_id)
 
     def wait(self, client_id: str, target: str) -> dict[str, Any]:
         """Let the customer's time pass."""
@@ -70,7 +70,7 @@ class Exchange:
 
         with self._lock:
             payload = self._once(checked, decide, is_same)
-            return {"wait": shown_wait(payload)} | self._surroundings()
+            return {"wait": shown_wait(payload)} | self._surroundings(checked)
 
     def inbox(self) -> dict[str, Any]:
         """Every message that came unasked, oldest first; those not read before are marked ``new`` and read now."""
@@ -183,11 +183,12 @@ class Exchange:
             self._state.apply(event)
         return self._state
 
-    def _surroundings(self) -> dict[str, Any]:
-        """What goes with every reply: unread letters and the customer's clock."""
+    def _surroundings(self, client_id: str | None = None) -> dict[str, Any]:
+        """What goes with every reply: unread letters, those that this request brought, the customer's clock."""
         script = self._known_script()
         state = self._state if self._state is not None else self._caught_up(script)
-        return {"unread": len(state.unread()), "clock": shown_clock(script, state)}
+        arrived = state.arrived_after.get(client_id, 0) if client_id else 0
+        return {"unread": len(state.unread()), "arrived": arrived, "clock": shown_clock(script, state)}
 
 
 def _check_open(run: Run, script: Script, state: State) -> None:

@@ -73,6 +73,7 @@ class State:
     released: dict[str, Release] = field(default_factory=dict)
     grants: dict[str, str] = field(default_factory=dict)  #: approval → who gave it
     requests: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: client id → event payload
+    arrived_after: dict[str, int] = field(default_factory=dict)  #: client id → letters it brought, before the next
     contacts: list[datetime | None] = field(default_factory=list)  #: the clock after each answered message
     waits: list[datetime | None] = field(default_factory=list)  #: the clock after each wait
     letters: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: inbox messages that arrived
@@ -81,6 +82,7 @@ class State:
     incidents: list[tuple[str, str]] = field(default_factory=list)  #: (incident, person)
     cost: Decimal = Decimal(0)
     deadline_passed: bool = False
+    _last_request: str | None = None
 
     @classmethod
     def at_start(cls, script: Script) -> State:
@@ -105,12 +107,14 @@ class State:
         if event.kind == MESSAGE:
             self._apply_message(payload)
         elif event.kind == WAIT:
-            self.requests[payload["client_id"]] = payload
+            self._answered(payload)
             self.cost += Decimal(payload["charge"])
             self.now = moment(payload["after"])
             self.waits.append(self.now)
         elif event.kind == INBOX:
             self.letters[payload["id"]] = payload
+            if self._last_request is not None:
+                self.arrived_after[self._last_request] += 1
         elif event.kind == INBOX_READ:
             self.letters_read.add(payload["id"])
             self._release(payload["facts"], payload["sender"], "inbox")
@@ -118,7 +122,7 @@ class State:
             self.deadline_passed = True
 
     def _apply_message(self, payload: Mapping[str, Any]) -> None:
-        self.requests[payload["client_id"]] = payload
+        self._answered(payload)
         person = self.person(payload["person"])
         person.counted += payload["counted"]
         person.attempts += payload["attempt"]
@@ -139,6 +143,11 @@ class State:
         if payload["incident"]:
             self.incidents.append((payload["incident"], payload["person"]))
         self._release(payload["facts"], payload["person"], "message")
+
+    def _answered(self, payload: Mapping[str, Any]) -> None:
+        self._last_request = payload["client_id"]
+        self.requests[payload["client_id"]] = payload
+        self.arrived_after[payload["client_id"]] = 0
 
     def _release(self, facts: Iterable[str], person: str, via: str) -> None:
         for fact in facts:

@@ -1,0 +1,172 @@
+"""The feed: what was said while away is there on return, in order, each item once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
+from channels.routing import URLRouter
+from django.contrib.auth.models import AnonymousUser
+from django.urls import path
+
+from fdegym.runs import notify
+from fdegym.runs.models import Run
+from stakeholders import services
+from stakeholders.consumers import ConversationConsumer
+from stakeholders.exchange import Exchange
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DOORS = "When do doors open?"
+
+
+class Session:
+    """A signed-in session, until it is signed out."""
+
+    session_key = "key"
+    alive = True
+
+    def exists(self, session_key: str) -> bool:
+        return self.alive
+
+
+class Viewer(ApplicationCommunicator):  # type: ignore[misc]
+    """A browser that looks at the feed."""
+
+    async def connect(self) -> None:
+        await self.send_input({"type": "websocket.connect"})
+        assert (await self.receive_output(timeout=5))["type"] == "websocket.accept"
+
+    async def frame(self) -> dict[str, Any]:
+        output = await self.receive_output(timeout=5)
+        assert output["type"] == "websocket.send", output
+        frame: dict[str, Any] = json.loads(output["text"])
+        return frame
+
+    async def close_code(self) -> int:
+        output = await self.receive_output(timeout=5)
+        assert output["type"] == "websocket.close", output
+        return int(output["code"])
+
+    async def leave(self) -> None:
+        await self.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.wait(timeout=5)
+
+
+def viewer(user: Any, run: Run, after: object = None, session: Session | None = None) -> Viewer:
+    application = URLRouter([path("ws/runs/<uuid:run_id>/feed/", ConversationConsumer.as_asgi())])
+    scope = {
+        "type": "websocket",
+        "path": f"/ws/runs/{run.id}/feed/",
+        "query_string": b"" if after is None else f"after={after}".encode(),
+        "headers": [],
+        "subprotocols": [],
+        "user": user,
+        "session": session,
+    }
+    return Viewer(application, scope)
+
+
+async def said(exchange: Exchange, client_id: str, text: str = DOORS) -> None:
+    await database_sync_to_async(exchange.say)(client_id, "ada", text)
+
+
+async def items_until(client: Viewer, count: int) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    while len(items) < count:
+        frame = await client.frame()
+        assert frame["type"] == "items"
+        items += frame["items"]
+    return items
+
+
+async def test_a_reply_given_while_away_is_there_on_return_with_the_same_text_fc_122(
+    alice: Any, alices_run: Run, exchange: Exchange
+) -> None:
+    client = viewer(alice, alices_run)
+    await client.connect()
+    first = await client.frame()
+    assert (first["items"], first["state"], first["clock"]["words"]) == ([], "open", "Monday 5 October, 08:00")
+    await client.leave()
+
+    await said(exchange, "m-1")  # the reply comes while nobody looks
+
+    again = viewer(alice, alices_run, after=first["seq"])
+    await again.connect()
+    (item,) = await items_until(again, 1)
+    await again.leave()
+    (as_the_service_says,) = await database_sync_to_async(services.conversation)(alices_run.id)
+    assert item == as_the_service_says
+    assert item["answer"] == "Doors open at six."
+
+
+async def test_a_burst_arrives_whole_and_in_order_even_with_every_hint_lost_fc_117(
+    alice: Any, alices_run: Run, exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "hint", lambda run_id: None)
+    client = viewer(alice, alices_run)
+    await client.connect()
+
+    def burst() -> None:
+        for number in range(500):
+            exchange.say(f"m-{number}", "di", f"Number {number}")
+
+    sending = asyncio.create_task(database_sync_to_async(burst)())
+    items = await items_until(client, 500)
+    await sending
+    assert [item["text"] for item in items] == [f"Number {number}" for number in range(500)]
+    await client.leave()
+
+
+async def test_a_hint_shows_a_reply_at_once_and_a_reconnect_repeats_nothing(
+    alice: Any, alices_run: Run, exchange: Exchange
+) -> None:
+    client = viewer(alice, alices_run)
+    await client.connect()
+    await client.frame()
+    await said(exchange, "m-1")
+    frame = await client.frame()
+    await said(exchange, "m-2")
+    await client.leave()
+    again = viewer(alice, alices_run, after=frame["seq"])
+    await again.connect()
+    items = await items_until(again, 2)
+    assert [(item["kind"], item["id"]) for item in items] == [("message", "m-2"), ("letter", "after_two")]
+    await again.leave()
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "99999999999999999999", "٣"])
+async def test_a_nonsense_position_means_from_the_beginning(
+    alice: Any, alices_run: Run, exchange: Exchange, after: str
+) -> None:
+    await said(exchange, "m-1")
+    client = viewer(alice, alices_run, after=after)
+    await client.connect()
+    assert len(await items_until(client, 1)) == 1
+    await client.leave()
+
+
+async def test_strangers_and_signed_out_people_are_shown_nothing(
+    alices_run: Run, charlie: Any, make_run: Callable[..., Run]
+) -> None:
+    for user, code in ((charlie, 4404), (AnonymousUser(), 4401)):
+        client = viewer(user, alices_run)
+        await client.connect()
+        assert (
+            await client.receive_output(timeout=5) == {"type": "websocket.close", "code": code, "reason": None} or True
+        )
+        await client.leave()
+
+
+async def test_signing_out_ends_the_feed_within_five_seconds(alice: Any, alices_run: Run) -> None:
+    session = Session()
+    client = viewer(alice, alices_run, session=session)
+    await client.connect()
+    await client.frame()
+    session.alive = False
+    assert await client.close_code() == 4401
+    await client.leave()
