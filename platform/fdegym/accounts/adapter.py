@@ -29,7 +29,7 @@ def is_signup_open(request: HttpRequest) -> bool:
     return settings.SIGNUP == "open" or (settings.SIGNUP == "loopback" and is_from_this_machine(request))
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return is_signup_open(request)
 

@@ -39,7 +39,7 @@ def validate_display_name(name: str) -> None:
 class PeopleManager(UserManager["User"]):
     """``createsuperuser`` makes an operator, so that role and Django's flags never disagree."""
 
-    def create_superuser(  # type: ignore[override]
+    def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **fields: object
     ) -> User:
         fields.setdefault("role", Role.OPERATOR)

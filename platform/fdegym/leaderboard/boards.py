@@ -11,6 +11,7 @@ from typing import Any
 
 from fdegym.accounts.models import User
 from fdegym.leaderboard.evidence import SHOWN_FROM
+from fdegym.leaderboard.intervals import interval_of
 from fdegym.leaderboard.ranking import (
     AGENTS_LIMIT,
     OverallStanding,
@@ -21,9 +22,9 @@ from fdegym.leaderboard.ranking import (
     rank_overall,
     within_limit,
 )
-from fdegym.leaderboard.results import all_results, ranked_results
+from fdegym.leaderboard.results import all_results, ranked_results, stamp
 from grading.score import RESOLVED_AT
-from grading.statistics import Interval, mean_interval
+from grading.statistics import Interval
 
 ROWS_PER_PAGE = 50
 
@@ -119,10 +120,17 @@ def _ladder(mean: float, low: float | None = None, high: float | None = None) ->
     )
 
 
-@functools.lru_cache(maxsize=4096)
-def _interval(values: tuple[float, ...]) -> Interval:
-    """The bootstrap is a function of the numbers alone, so the same person's is drawn once, not on every page view."""
-    return mean_interval(list(values))
+@functools.lru_cache(maxsize=12)
+def _scenario_standings(_stamp: tuple[Any, ...], view: str, scenario_id: str) -> tuple[list[Standing], Summary | None]:
+    """Kept until a grade is added or somebody shows or hides themselves: the stamp is part of the key."""
+    results = results_of_view(view, scenario_id)
+    return rank(results), _summary(results)
+
+
+@functools.lru_cache(maxsize=6)
+def _overall_standings(_stamp: tuple[Any, ...], view: str, offered: frozenset[str]) -> list[OverallStanding]:
+    """As above. Only scenarios on offer count: one that is withdrawn leaves every board at once."""
+    return rank_overall((one for one in results_of_view(view, None) if one.scenario_id in offered), len(offered))
 
 
 def _cut(standings: Sequence[Any], page: int, person_of: Any, viewer_id: int | None) -> tuple[list[Any], int, int]:
@@ -141,20 +149,20 @@ def _names(people: set[int]) -> dict[int, str]:
 
 
 def scenario_board(scenario_id: str, view: str, page: int, viewer: User | None) -> Board:
-    """Two queries, whatever the number of people and runs."""
-    results = results_of_view(view, scenario_id)
+    """Four queries at most, whatever the number of people and runs."""
+    standings, summary = _scenario_standings(stamp(), view, scenario_id)
     viewer_id = viewer.pk if viewer else None
-    shown, page, pages = _cut(rank(results), page, lambda one: one.result.person, viewer_id)
+    shown, page, pages = _cut(standings, page, lambda one: one.result.person, viewer_id)
     names = _names({one.result.person for one in shown})
     rows = [_scenario_row(one, names, viewer_id) for one in shown]
-    return Board(rows, page, pages, _summary(results))
+    return Board(rows, page, pages, summary)
 
 
 def _summary(results: Sequence[Result]) -> Summary | None:
     if len(results) < SHOWN_FROM:
         return None
-    mean = _interval(tuple(sorted(float(result.floored) for result in results)))
-    return Summary(len(results), sum(result.resolved for result in results), mean)
+    resolved = sum(result.resolved for result in results)
+    return Summary(len(results), resolved, interval_of(result.floored for result in results))
 
 
 def _scenario_row(standing: Standing, names: dict[int, str], viewer_id: int | None) -> ScenarioRow:
@@ -176,18 +184,17 @@ def _scenario_row(standing: Standing, names: dict[int, str], viewer_id: int | No
 
 
 def overall_board(scenario_ids: Sequence[str], view: str, page: int, viewer: User | None) -> Board:
-    """Two queries. Only scenarios on offer count, so that one that was withdrawn leaves every board at once."""
-    offered = set(scenario_ids)
-    results = [result for result in results_of_view(view, None) if result.scenario_id in offered]
+    """Four queries at most. Intervals are drawn for the people on this page alone."""
+    standings = _overall_standings(stamp(), view, frozenset(scenario_ids))
     viewer_id = viewer.pk if viewer else None
-    shown, page, pages = _cut(rank_overall(results, len(offered)), page, lambda one: one.person, viewer_id)
+    shown, page, pages = _cut(standings, page, lambda one: one.person, viewer_id)
     names = _names({one.person for one in shown})
     rows = [_overall_row(one, names, viewer_id) for one in shown]
     return Board(rows, page, pages, None)
 
 
 def _overall_row(standing: OverallStanding, names: dict[int, str], viewer_id: int | None) -> OverallRow:
-    interval = _interval(tuple(float(score) for score in standing.scores))
+    interval = interval_of(standing.scores)
     return OverallRow(
         rank=standing.rank,
         tied=standing.tied,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from fdegym.leaderboard.intervals import interval_of
 from fdegym.leaderboard.ranking import Result
-from fdegym.leaderboard.results import ranked_results
-from grading.statistics import Interval, mean_interval
+from fdegym.leaderboard.results import ranked_counts, ranked_results
+from grading.statistics import Interval
 
 #: Below this many runs a mean would give away single people's scores.
 SHOWN_FROM = 5
@@ -37,8 +37,8 @@ def _summed(results: list[Result]) -> Evidence:
     return Evidence(
         runs=len(results),
         resolved=sum(result.resolved for result in results),
-        mean=mean_interval([float(result.floored) for result in results]),
-        median_time=statistics.median(result.time_used for result in results),
+        mean=interval_of(result.floored for result in results),
+        median_time=timedelta(seconds=statistics.median(one.time_used.total_seconds() for one in results)),
     )
 
 
@@ -49,12 +49,9 @@ def evidence_of(scenario_id: str) -> Evidence:
 
 def evidence_by_scenario(scenario_ids: Iterable[str]) -> dict[str, Evidence]:
     """For the catalogue: one query, whatever the number of scenarios. Means are left to the scenario's own page."""
-    counts: dict[str, list[Result]] = defaultdict(list)
-    for result in ranked_results(shown_only=False):
-        counts[result.scenario_id].append(result)
+    counts = ranked_counts()
     found = {}
     for scenario_id in scenario_ids:
-        own = counts.get(scenario_id, [])
-        resolved = sum(result.resolved for result in own) if len(own) >= SHOWN_FROM else 0
-        found[scenario_id] = Evidence(runs=len(own), resolved=resolved)
+        runs, resolved = counts.get(scenario_id, (0, 0))
+        found[scenario_id] = Evidence(runs=runs, resolved=resolved if runs >= SHOWN_FROM else 0)
     return found

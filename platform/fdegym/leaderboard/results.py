@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
+from fdegym.accounts.models import User
 from fdegym.leaderboard.ranking import Result
 from fdegym.runs.models import Run, RunOrigin, RunState
 from grading.models import Grade
 
-_FIELDS = (
-    "submission__run_id",
-    "submission__run__user_id",
-    "submission__run__scenario_id",
-    "submission__run__level",
-    "submission__run__attempt",
-    "submission__run__begun_at",
-    "submission__run__submitted_at",
-    "uplift_adjusted",
-    "contact_cost",
-    "score",
-    "resolved",
-)
+#: Field of ``Result`` → where the database has it.
+_FIELDS = {
+    "run_id": "submission__run_id",
+    "person": "submission__run__user_id",
+    "scenario_id": "submission__run__scenario_id",
+    "level": "submission__run__level",
+    "attempt": "submission__run__attempt",
+    "begun_at": "submission__run__begun_at",
+    "submitted_at": "submission__run__submitted_at",
+    "uplift_adjusted": "uplift_adjusted",
+    "contact_cost": "contact_cost",
+    "score": "score",
+    "resolved": "resolved",
+}
 
 #: Graded runs of people; those of commands (play, admission) are on no board. The first grade is the one that counts.
 _OF_PEOPLE = Q(
@@ -38,11 +39,28 @@ _SHOWN = Q(submission__run__user__on_leaderboard=True, submission__run__user__is
 _RANKED = Q(submission__run__attempt=1)
 
 
+def stamp() -> tuple[Any, ...]:
+    """Two equal stamps: nothing that a board is made of has changed in between. Two small queries.
+
+    Grades are only ever added; what else can change is who is shown.
+    """
+    grades = Grade.objects.aggregate(last=Max("id"), at=Max("created_at"), number=Count("id"))
+    hidden = User.objects.filter(Q(on_leaderboard=False) | Q(is_active=False)).order_by("id")
+    return (*grades.values(), tuple(hidden.values_list("id", flat=True)))
+
+
+def ranked_counts() -> dict[str, tuple[int, int]]:
+    """Scenario → number of ranked runs and how many resolved it; added up by the database, hidden people included."""
+    rows = (
+        Grade.objects.filter(_OF_PEOPLE & _RANKED)
+        .values_list("submission__run__scenario_id")
+        .annotate(runs=Count("id"), resolved_runs=Count("id", filter=Q(resolved=True)))
+    )
+    return {scenario_id: (runs, resolved) for scenario_id, runs, resolved in rows.order_by()}
+
+
 def _results(grades: QuerySet[Grade]) -> list[Result]:
-    rows = []
-    for run_id, *start, adjusted, cost, score, resolved in grades.values_list(*_FIELDS):
-        rows.append(Result(run_id, *start, Decimal(adjusted), Decimal(cost), Decimal(score), resolved))
-    return rows
+    return [Result(**dict(zip(_FIELDS, row, strict=True))) for row in grades.values_list(*_FIELDS.values())]
 
 
 def ranked_results(scenario_id: str | None = None, *, shown_only: bool = True) -> list[Result]:

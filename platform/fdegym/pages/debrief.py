@@ -254,10 +254,10 @@ def contacts_of(log: Iterable[RunEvent], names: Names) -> list[Contact]:
 
 def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
     """Contacts and charges by person, as the grade has them."""
-    rows = [
-        PersonTotal(*names.people.get(person, (person, "")), int(entry["contacts"]), Decimal(entry["cost"]))
-        for person, entry in grade.contacts.get("people", {}).items()
-    ]
+    rows = []
+    for person, entry in grade.contacts.get("people", {}).items():
+        name, role = names.people.get(person, (person, ""))
+        rows.append(PersonTotal(name, role, int(entry["contacts"]), Decimal(entry["cost"])))
     waiting = Decimal(str(grade.contacts.get("waiting") or "0"))
     if waiting:
         rows.append(PersonTotal("Waiting and trials", "", 0, waiting))
