@@ -32,17 +32,17 @@ CHECK_SESSION_EVERY_S = 3.0
 SIGN_IN, NO_RUN = 4401, 4404  #: close codes
 
 
-class ConversationConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
+class ConversationConsumer(AsyncJsonWebsocketConsumer):
     """One viewer of one run's conversation."""
 
     async def connect(self) -> None:
         self._moved = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._run_id: uuid.UUID = self.scope["url_route"]["kwargs"]["run_id"]
-        await self.accept()
+        await self.accept()  # type: ignore[no-untyped-call]
         refusal = await self._refusal()
         if refusal is not None:
-            await self.close(code=refusal)
+            await self.close(code=refusal)  # type: ignore[no-untyped-call]
             return
         given = parse_qs(self.scope.get("query_string", b"").decode(errors="replace")).get("after", ["0"])[0]
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
@@ -72,11 +72,11 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
                     checked_at = time.monotonic()
                     refusal = await self._refusal()
                     if refusal is not None:
-                        await self.close(code=refusal)
+                        await self.close(code=refusal)  # type: ignore[no-untyped-call]
                         return
                 frame = await self._news(seen, after)
                 if frame is not None:
-                    await self.send_json(frame)
+                    await self.send_json(frame)  # type: ignore[no-untyped-call]
                     seen = after = max(after, frame["seq"])
             except FdegymError:
                 logger.warning("the feed of run %s has nothing to show for now", self._run_id, exc_info=True)

@@ -6,7 +6,7 @@ fold's business (``stakeholders.state``). So a restarted process, a second one a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -50,6 +50,15 @@ class MatchedPart(Protocol):
     def score(self) -> float: ...
 
 
+class TopicScore(Protocol):
+    """How well a topic fits a message; for the log."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def score(self) -> float: ...
+
+
 class Match(Protocol):
     """What the matcher made of a message: its parts in the order asked, or why it matched nothing."""
 
@@ -60,7 +69,7 @@ class Match(Protocol):
     @property
     def small_talk(self) -> bool: ...
     @property
-    def scores(self) -> Any: ...
+    def scores(self) -> Sequence[TopicScore]: ...
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ def reply(script: Script, state: State, message: Message, match: Match | None) -
         "minutes": minutes,
         "before": _iso(state.now),
         "after": _iso(after),
-        "match": {"rejected": match.rejected, "scores": _plain_scores(match.scores)} if match is not None else None,
+        "match": _decision(match) if match is not None else None,
     }
 
 
@@ -356,15 +365,10 @@ def _logged(part: _Part) -> dict[str, Any]:
     }
 
 
-def _plain_scores(scores: Any) -> Any:
-    """The matcher's scores as JSON, rounded to the three places within which machines agree."""
-    if isinstance(scores, Mapping):
-        return {str(name): _plain_scores(score) for name, score in scores.items()}
-    if isinstance(scores, (list, tuple)):
-        return [_plain_scores(score) for score in scores]
-    if isinstance(scores, bool) or scores is None or isinstance(scores, str):
-        return scores
-    return round(float(scores), 3)
+def _decision(match: Match) -> dict[str, Any]:
+    """The matcher's decision as it is kept; scores to the three places within which machines agree."""
+    scores = {scored.topic: round(float(scored.score), 3) for scored in match.scores}
+    return {"rejected": match.rejected, "scores": scores}
 
 
 def _each(lists: Any) -> list[str]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from fdegym.catalog.scenarios import get_scenario, scenarios
-from fdegym.lib.errors import FdegymError, ServiceUnavailable
+from fdegym.lib.errors import FdegymError
 from scenarios.kit.load import Scenario
+from scenarios.kit.phrasings import load_phrasings
 from stakeholders import engine
 from stakeholders.script import Script
 from stakeholders.scripts import compiled_script
@@ -23,21 +24,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _loading = threading.Lock()
 
-#: (topic ``person/topic``, subject or None) of every topic that exists on a task, in the order of the file.
-Topics = tuple[tuple[str, str | None], ...]
+#: (``person/topic``, person, subject) of every topic that exists on a task, in the order of the file.
+Topics = tuple[tuple[str, str, str | None], ...]
 
 
 def find_match(script: Script, message: str, person: str) -> engine.Match:
-    """What a message to a person is about. Blocking: a few milliseconds, the first time of a release some seconds."""
-    scenario = get_scenario(script.scenario_id)
-    return _matcher(scenario, _topics_of(script)).match(message, person)
+    """What a message to a person is about. Blocking: milliseconds, the first time of a release up to half a minute."""
+    return matcher_of(get_scenario(script.scenario_id), script).match(message, person)
 
 
 def warm_matcher(scenario: Scenario) -> None:
     """Load the matcher of every task that people are given, so that the first message does not wait for it."""
     for task_id in scenario.config.offered:
-        script = compiled_script(scenario.id, task_id, scenario.release)
-        _matcher(scenario, _topics_of(script))
+        matcher_of(scenario, compiled_script(scenario.id, task_id, scenario.release))
 
 
 def warm_matchers() -> None:
@@ -49,11 +48,9 @@ def warm_matchers() -> None:
             logger.warning("the matcher of %s is not warm yet", card.id, exc_info=True)
 
 
-def _topics_of(script: Script) -> Topics:
-    return tuple((key, topic.subject) for key, _, topic in script.topics())
-
-
-def _matcher(scenario: Scenario, topics: Topics) -> Matcher:
+def matcher_of(scenario: Scenario, script: Script) -> Matcher:
+    """The matcher for the topics of a script, loaded once."""
+    topics = tuple((key, person.id, topic.subject) for key, person, topic in script.topics())
     with _loading:  # several first messages at once load it once
         return _loaded(scenario.folder / "phrasings.toml", scenario.release, topics)
 
@@ -61,8 +58,7 @@ def _matcher(scenario: Scenario, topics: Topics) -> Matcher:
 @functools.lru_cache(maxsize=32)
 def _loaded(phrasings: Path, release: str, topics: Topics) -> Matcher:
     """``release`` keeps the matchers of different releases of a scenario apart."""
-    if not phrasings.is_file():
-        raise ServiceUnavailable("The customer's people cannot understand messages yet: phrasings.toml is missing.")
-    from stakeholders.matcher import Matcher  # here: its weights are for the desk, not for whoever imports this module
+    from stakeholders.matcher import Matcher, TopicInfo  # here: its weights are for the desk, not for every importer
 
-    return Matcher.load(phrasings, dict(topics), Path(settings.CACHE_DIR) / "matcher")
+    told = [TopicInfo(id=key, person=person, subject=subject, about="") for key, person, subject in topics]
+    return Matcher.load(load_phrasings(phrasings), told, Path(settings.CACHE_DIR) / "matcher")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from scenarios.kit.format import ScenarioConfig, StakeholdersFile
@@ -205,7 +205,7 @@ class Matched:
     parts: tuple[Part, ...] = ()
     rejected: str | None = None
     small_talk: bool = False
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: tuple[Part, ...] = ()
 
 
 def matched(message: str, *topics: str | tuple[str, str]) -> Matched:

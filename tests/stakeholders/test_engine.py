@@ -367,7 +367,8 @@ def test_an_event_is_taken_in_once(run: Rehearsal) -> None:
 
 
 def test_the_matchers_decision_is_stored_with_the_message(run: Rehearsal) -> None:
-    match = Matched((Part("ada/open", "doors", 0.81239),), scores={"ada/open": 0.81239})
+    found = (Part("ada/open", "doors", 0.81239),)
+    match = Matched(found, scores=found)
     answer = run.say("ada", "doors", match=match)
     assert answer["parts"][0] == {
         "topic": "ada/open", "text": "doors", "score": 0.812, "result": "answered", "unmet": [],
