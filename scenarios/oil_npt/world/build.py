@@ -173,7 +173,7 @@ def _examples(answers: Sequence[Answer], rows: Sequence[StatementRow], lines: Se
         if row.credit is not None and row.day >= AMENDED_FROM and contractor_of(row.rig) in ("HD", "VM")
     )
     recur = (recurring or of_hollin or july or amended)[0]
-    month_used = next((one for one in amended if one.credit is not recur.credit), recur)
+    month_used = next((one for one in amended or used_up if one.credit is not recur.credit), recur)
     return Examples(recur, month_used, contested[0], statement, _feed_report(lines))
 
 

@@ -17,7 +17,7 @@ from scenarios.oil_npt.world.stoppages import Part
 MEETING_TIMES = (quarters(6), quarters(18))
 CONDUCTOR_M = 60
 BIT_LIFE = quarters(80)
-REPAIR_STEPS = (2, 2, 2, 3, 3, 4)  #: a repair is written down in steps of half an hour to an hour
+REPAIR_STEPS = (2, 2, 2, 2, 3)  #: a repair is written down in steps of half an hour to an hour
 SHORTEST_LINE, LONGEST_LINE = quarters(6), quarters(12)
 METRES_A_QUARTER = 90  #: of tripping
 STAND_M = 28
@@ -207,7 +207,7 @@ class Timeline:
             and last.op == 2
             and last.stop is None
             and until - now > quarters(2)
-            and rng.random() < 0.16
+            and rng.random() < 0.11
         ):
             op, sub, options = (10, "SVY", programme.SURVEYS)
             if rng.random() < 0.3:
@@ -313,13 +313,14 @@ class Timeline:
         rng, state = self._rng, self.state
         faults, worked_on = wording.ITEM_WORDS[tag]
         part, fault = wording.pick(rng, worked_on), wording.pick(rng, faults)
+        working = [wording.WORKING[index] for index in rng.permutation(len(wording.WORKING))]
         lengths = cut(rng, length)
         for number, quarter_hours in enumerate(lengths):
-            finishing = number == len(lengths) - 1
-            pattern = wording.FINISHING if finishing else wording.WORKING if number else wording.LOOKING
-            words = wording.pick(rng, pattern).format(
-                name=name, part=part, fault=fault, test=wording.pick(rng, wording.TESTS)
-            )
+            if number == len(lengths) - 1:
+                pattern = wording.pick(rng, wording.FINISHING)
+            else:
+                pattern = working[number % len(working)] if number else wording.pick(rng, wording.LOOKING)
+            words = pattern.format(name=name, part=part, fault=fault, test=wording.pick(rng, wording.TESTS))
             self._add(now, now + quarter_hours, 8, "RPR", state.hole_m, state.bit_m, words)
             now += quarter_hours
 
@@ -328,7 +329,7 @@ class Timeline:
         op, words = wording.OWN_WORK[int(rng.integers(len(wording.OWN_WORK)))]
         booked = rng.random() < 0.70
         words = words.format(number=int(rng.integers(2, 9)))
-        if not booked or rng.random() < 0.16:
+        if not booked or rng.random() < 0.11:
             words += wording.pick(rng, wording.ON_REQUEST)
         sub = "OPR" if booked else {5: "CIR", 6: "TRP", 10: "SVY", 11: "LOG"}[op]
         self._add(now, now + length, op, sub, self.state.hole_m, pulled, words)
@@ -379,12 +380,11 @@ def split(span: Span, at: int) -> tuple[Span, Span]:
 
 
 def cut(rng: Generator, length: int) -> list[int]:
-    """Cut a repair into steps of half an hour to an hour."""
+    """Cut a repair into steps of half an hour to an hour, a long one into longer steps."""
+    longer = 1 + length // quarters(8)
     lengths: list[int] = []
     while length > 0:
-        step = min(length, REPAIR_STEPS[int(rng.integers(len(REPAIR_STEPS)))])
-        if length - step < 1:
-            step = length
+        step = min(length, longer * REPAIR_STEPS[int(rng.integers(len(REPAIR_STEPS)))])
         lengths.append(step)
         length -= step
     return lengths

@@ -33,7 +33,7 @@ ITEM_WORDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
         ("fuel filter", "water hose", "governor", "breaker", "injector", "oil pressure switch"),
     ),
     "GEN-2": (
-        ("tripped", "overheating", "hunting", "will not sync", "oil leak", "loss of excitation"),
+        ("tripped", "overheating", "hunting", "will not sync", "oil leak", "no excitation"),
         ("AVR card", "thermostat", "actuator", "sync module", "oil seal", "excitation cable"),
     ),
     "GEN-3": (
@@ -53,18 +53,18 @@ ITEM_WORDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
             "not holding pressure",
             "bottle precharge low",
             "regulator drifting",
-            "valve stuck",
+            "valve jammed",
             "leak",
             "motor starter fault",
         ),
         ("manifold regulator", "bottle bladder", "four way valve", "pressure switch", "suction strainer", "starter"),
     ),
     "IR-1": (
-        ("not gripping", "spinner slow", "hyd leak", "torque gauge out", "carriage stuck", "jaws slipping"),
+        ("not gripping", "spinner slow", "hyd leak", "torque gauge out", "carriage jammed", "jaws slipping"),
         ("dies", "spinner rollers", "torque cylinder", "carriage roller", "hose", "jaw pins"),
     ),
     "PHM-1": (
-        ("arm stuck", "will not park", "gripper slipping", "sensor fault", "hyd leak", "lost signal"),
+        ("arm not moving", "will not park", "gripper slipping", "sensor fault", "hyd leak", "lost signal"),
         ("gripper pads", "proximity switch", "slew ring bolt", "control cable", "hyd cylinder", "remote"),
     ),
     "SCR-1": (
@@ -72,11 +72,11 @@ ITEM_WORDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
         ("firing card", "cooling fan", "fuse", "contactor", "air conditioner", "bridge module"),
     ),
     "DGS-1": (
-        ("no vacuum", "motor tripped", "leaking", "float stuck", "vibrating", "belt broken"),
+        ("no vacuum", "motor tripped", "leaking", "float jammed", "vibrating", "belt broken"),
         ("vacuum line", "float valve", "belt", "seal", "starter", "bearing"),
     ),
     "AIR-1": (
-        ("no air", "pressure low", "tripped on temp", "dryer blocked", "unloader stuck", "belt broken"),
+        ("no air", "pressure low", "tripped on temp", "dryer blocked", "unloader jammed", "belt broken"),
         ("dryer", "belt", "unloader valve", "separator", "cooler", "pressure switch"),
     ),
     "CHK-1": (
@@ -92,7 +92,7 @@ ITEM_WORDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
         ("bowl", "feed line", "gearbox shear pin", "bearing", "drive belt", "scroll"),
     ),
     "CRT-1": (
-        ("jaws not setting", "seal leaking", "slipping", "lost hyd", "not releasing", "link tilt stuck"),
+        ("jaws not setting", "seal leaking", "slipping", "lost hyd", "not releasing", "link tilt jammed"),
         ("slips", "fill-up seal", "hyd hose", "jaw dies", "release cylinder", "torque sub"),
     ),
     "MWD": (
