@@ -1,0 +1,1 @@
+"""One process per host that owns sandboxes and terminals. Knows neither database nor Django."""

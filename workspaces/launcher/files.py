@@ -107,8 +107,8 @@ def put(path: str, data: bytes, mode: int = 0o644) -> None:
             os.close(descriptor)
 
 
-def read(path: str, max_bytes: int) -> bytes:
-    """The whole content of a regular file."""
+def read(path: str, max_bytes: int, beginning: bool = False) -> bytes:
+    """The whole content of a regular file, or its beginning."""
     with parent_of(path) as (directory, name):
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(name, flags, dir_fd=directory)
@@ -116,15 +116,15 @@ def read(path: str, max_bytes: int) -> bytes:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise FileProblem("not_a_file", f"{path} is not a regular file.")
-            if found.st_size > max_bytes:
+            if found.st_size > max_bytes and not beginning:
                 raise FileProblem(
                     "too_large", f"{path} has {found.st_size:,} bytes; at most {max_bytes:,} can be read."
                 )
             content = bytearray()
             while len(content) <= max_bytes:
                 part = os.read(descriptor, min(1 << 20, max_bytes + 1 - len(content)))
-                if not part:
-                    return bytes(content)
+                if not part or (beginning and len(content) + len(part) >= max_bytes):
+                    return bytes(content + part)[:max_bytes]
                 content += part
             raise FileProblem("too_large", f"{path} grew beyond {max_bytes:,} bytes while it was read.")
         finally:

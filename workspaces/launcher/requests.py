@@ -149,7 +149,9 @@ class Requests:
         connection.answer({"ok": True})
 
     def do_read(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
-        connection.answer({"ok": True}, files.read(header["path"], int(header["max_bytes"])))
+        connection.answer(
+            {"ok": True}, files.read(header["path"], int(header["max_bytes"]), bool(header.get("beginning")))
+        )
 
     def do_list(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
         connection.answer({"ok": True, "entries": files.listing(header["path"])})

@@ -30,6 +30,7 @@ from workspaces.runtime.base import RuntimeReport, SandboxSpec, SandboxState
 from workspaces.runtime.control import Control, listen
 from workspaces.runtime.errors import (
     RuntimeUnusable,
+    SandboxBusy,
     SandboxError,
     SandboxExists,
     SandboxGone,
@@ -150,6 +151,15 @@ class BubblewrapRuntime:
             return SandboxState.RUNNING  # it lives, but is too busy to say so
         return SandboxState.RUNNING
 
+    def respecify(self, sandbox_id: str, spec: SandboxSpec) -> None:
+        """Give a sandbox that is not running another specification; its stored files stay as they are."""
+        layout.writable_directories(spec)
+        with self._locked(sandbox_id) as directory:
+            if self.state(sandbox_id) is SandboxState.RUNNING:
+                raise SandboxBusy("A running sandbox keeps its specification: stop it first.")
+            layout.write_etc(directory / "etc", spec.hostname)
+            spec_file.write_spec(directory / "spec.json", spec)
+
     def checkpoint(self, sandbox_id: str) -> None:
         """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
         sandbox = self._sandbox(sandbox_id)
@@ -203,7 +213,8 @@ class BubblewrapRuntime:
             )
             place = bwrap.index("--info-fd")
             del bwrap[place : place + 2]
-            bwrap += ["--die-with-parent", "--chdir", spec.working_directory, "--", *argv]
+            bwrap[bwrap.index("--chdir") + 1] = spec.working_directory
+            bwrap += ["--die-with-parent", "--", *argv]
             command = layout.first_stage(spec, self._places(scratch), limits.ControlGroup(), spec.limits, bwrap)
             limited = ["prlimit", f"--as={spec.limits.memory_mb << 20}", f"--nofile={spec.limits.open_files}"]
             child = subprocess.Popen(
@@ -237,12 +248,11 @@ class BubblewrapRuntime:
     def _sandbox(self, sandbox_id: str) -> LaunchedSandbox:
         directory = self._directory(sandbox_id)
         try:
-            written = (directory / "spec.json").read_text()
-        except OSError as error:
+            spec = spec_file.parse_spec(json.loads((directory / "spec.json").read_text()))
+        except (OSError, ValueError) as error:
             raise SandboxMissing(f"There is no sandbox {sandbox_id} on this host.") from error
         with self._guard:
             known = self._sandboxes.get(sandbox_id)
-            spec = spec_file.parse_spec(written)
             if known is None or known.spec != spec:
                 known = LaunchedSandbox(sandbox_id, directory / "control", spec, self.state)
                 known.stopper = self.stop

@@ -173,6 +173,11 @@ class LaunchedSandbox:
     def read(self, path: str, *, max_bytes: int) -> bytes:
         return self.ask({"op": "read", "path": path, "max_bytes": min(max_bytes, PUT_BYTES_MAX)}, timeout_s=60)[1]
 
+    def read_beginning(self, path: str, *, max_bytes: int) -> bytes:
+        """The first ``max_bytes`` of a regular file of any size."""
+        header = {"op": "read", "path": path, "max_bytes": min(max_bytes, PUT_BYTES_MAX), "beginning": True}
+        return self.ask(header, timeout_s=60)[1]
+
     def listing(self, path: str) -> list[dict[str, Any]]:
         """Entries of a folder: name, kind (file, directory, link, special), size, modified_at."""
         return list(self.ask({"op": "list", "path": path})[0]["entries"])

@@ -9,15 +9,16 @@ import stat
 import tarfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from workspaces.runtime.base import Limits, Mount, SandboxSpec
 from workspaces.runtime.errors import SandboxSpecProblem
 from workspaces.runtime.layout import writable_directories
 
 
-def write_spec(target: Path, spec: SandboxSpec) -> None:
-    """Write ``spec`` as JSON, in one move."""
-    document = {
+def spec_document(spec: SandboxSpec) -> dict[str, Any]:
+    """``spec`` as JSON can hold it; ``parse_spec`` is the inverse."""
+    return {
         "limits": asdict(spec.limits),
         "mounts": [{"source": str(m.source), "target": m.target, "read_only": m.read_only} for m in spec.mounts],
         "seed": {name: str(path) for name, path in spec.seed.items()},
@@ -27,14 +28,18 @@ def write_spec(target: Path, spec: SandboxSpec) -> None:
         "hostname": spec.hostname,
         "labels": dict(spec.labels),
     }
+
+
+def write_spec(target: Path, spec: SandboxSpec) -> None:
+    """Write ``spec`` as JSON, in one move."""
+    document = spec_document(spec)
     temporary = target.with_suffix(".new")
     temporary.write_text(json.dumps(document, indent=1))
     temporary.replace(target)
 
 
-def parse_spec(text: str) -> SandboxSpec:
-    """The inverse of ``write_spec``."""
-    document = json.loads(text)
+def parse_spec(document: dict[str, Any]) -> SandboxSpec:
+    """The inverse of ``spec_document``."""
     return SandboxSpec(
         limits=Limits(**document["limits"]),
         mounts=tuple(Mount(Path(m["source"]), m["target"], m["read_only"]) for m in document["mounts"]),

@@ -1,0 +1,1 @@
+"""Terminals: the byte stream with its sequence numbers, its record, and who may slow or see it."""

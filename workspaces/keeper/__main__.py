@@ -1,0 +1,50 @@
+"""``python -m workspaces.keeper --state-dir DIR --socket PATH``"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+from pathlib import Path
+
+from workspaces.keeper.server import Keeper, KeeperSettings
+from workspaces.keeper.upkeep import Upkeep
+
+
+def parse_arguments(argv: list[str] | None = None) -> KeeperSettings:
+    """Settings from the command line; times in seconds."""
+    parser = argparse.ArgumentParser(prog="workspaces.keeper", description="Owns sandboxes and terminals of this host.")
+    parser.add_argument("--state-dir", type=Path, required=True, help="directory of the sandboxes")
+    parser.add_argument("--socket", type=Path, required=True, help="where the site reaches the keeper")
+    parser.add_argument("--terminals-max", type=int, default=8, help="open shells of one workspace")
+    parser.add_argument("--starts-at-once", type=int, default=4)
+    parser.add_argument("--idle-stop-s", type=float, default=3600.0)
+    parser.add_argument("--save-every-s", type=float, default=60.0)
+    parser.add_argument("--look-every-s", type=float, default=15.0)
+    return KeeperSettings(**vars(parser.parse_args(argv)))
+
+
+async def keep(settings: KeeperSettings) -> None:
+    """Serve until SIGTERM or SIGINT. Shells and sandboxes live on."""
+    keeper = Keeper(settings)
+    serving = asyncio.ensure_future(keeper.serve())
+    upkeep = asyncio.ensure_future(Upkeep(keeper).run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, serving.cancel)
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+    finally:
+        upkeep.cancel()
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s keeper %(levelname)s %(message)s")
+    asyncio.run(keep(parse_arguments()))
+
+
+if __name__ == "__main__":
+    main()

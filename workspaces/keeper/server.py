@@ -1,0 +1,277 @@
+"""The keeper: answers requests, owns the terminals, starts a bounded number of sandboxes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from workspaces.keeper.connection import Connection
+from workspaces.keeper.workspace import TerminalRefused, Workspace
+from workspaces.runtime.base import SandboxState
+from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.errors import SandboxError, SandboxFileProblem
+from workspaces.runtime.spec_file import parse_spec
+from workspaces.terminal.protocol import size_or_none
+
+logger = logging.getLogger(__name__)
+THREADS = 32
+FREEZE_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeeperSettings:
+    """How a keeper runs. Times in seconds."""
+
+    state_dir: Path
+    socket: Path
+    terminals_max: int = 8  #: open shells of one workspace
+    starts_at_once: int = 4
+    starts_waiting_max: int = 200
+    idle_stop_s: float = 3600.0
+    save_every_s: float = 60.0
+    look_every_s: float = 15.0
+
+
+class RequestUnknown(Exception):
+    """The keeper does not know the operation, or it lacks something."""
+
+
+class Keeper:
+    """One per host. ``serve`` runs until cancelled; sandboxes and shells outlive it."""
+
+    def __init__(self, settings: KeeperSettings) -> None:
+        self.settings = settings
+        self.runtime = BubblewrapRuntime(settings.state_dir)
+        self.records = self.runtime.state_dir / "_records"
+        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sandbox")
+        self.workspaces: dict[str, Workspace] = {}
+        self._starts = asyncio.Semaphore(settings.starts_at_once)
+        self._waiting = 0
+
+    def workspace(self, run_id: str) -> Workspace:
+        """The workspace of a run, known or not."""
+        found = self.workspaces.get(run_id)
+        if found is None:
+            self.runtime.state(run_id)  # refuses what cannot be an id
+            found = Workspace(run_id, self.runtime, self.records, self.pool, self.settings.terminals_max)
+            self.workspaces[run_id] = found
+        return found
+
+    async def adopt(self) -> None:
+        """Find the workspaces that lived through the end of the former keeper."""
+        for sandbox in await asyncio.get_running_loop().run_in_executor(
+            self.pool, self.runtime.adopt, {"kind": "workspace"}
+        ):
+            workspace = self.workspace(sandbox.id)
+            with contextlib.suppress(SandboxError, OSError):
+                if await workspace.state() is SandboxState.RUNNING:
+                    count = await workspace.adopt_terminals()
+                    logger.info("took up the workspace of run %s with %d terminals", sandbox.id, count)
+
+    async def serve(self) -> None:
+        """Adopt, listen, answer."""
+        path = self.settings.socket
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await self.adopt()
+        temporary = path.with_name(path.name + ".new")
+        temporary.unlink(missing_ok=True)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(lambda: Connection(self.handle), str(temporary), backlog=512)
+        temporary.chmod(0o600)
+        temporary.replace(path)
+        logger.info("the keeper answers at %s", path)
+        try:
+            async with server:
+                await server.serve_forever()
+        finally:
+            for workspace in self.workspaces.values():
+                workspace.release()
+
+    # requests
+
+    async def handle(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        """Answer one request; every problem becomes an answer."""
+        operation = getattr(self, "on_" + str(request.get("op")), None)
+        try:
+            if operation is None:
+                raise RequestUnknown(f"The keeper does not know {request.get('op')!r}.")
+            await operation(connection, request, body)
+        except SandboxFileProblem as problem:
+            connection.refuse("file", str(problem), file=problem.kind)
+        except SandboxError as problem:
+            connection.refuse(type(problem).__name__, str(problem))
+        except TerminalRefused as problem:
+            connection.refuse(problem.kind, str(problem))
+        except (RequestUnknown, KeyError, TypeError, ValueError) as problem:
+            connection.refuse("request", f"The keeper cannot read this request: {problem}")
+        except OSError as problem:
+            logger.exception("request %s failed", request.get("op"))
+            connection.refuse("failed", f"The keeper could not do that: {problem.strerror or problem}")
+
+    async def on_ping(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"pid": os.getpid()})
+
+    async def on_report(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        report = await asyncio.to_thread(self.runtime.report)
+        connection.answer({"report": {**asdict(report), "limits_enforced_by": dict(report.limits_enforced_by)}})
+
+    async def on_open(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        if self._waiting >= self.settings.starts_waiting_max:
+            connection.refuse("busy", f"{self._waiting} workspaces are waiting to start; try again in a minute.")
+            return
+        self._waiting += 1
+        try:
+            async with self._starts:
+                await workspace.open(parse_spec(request["spec"]))
+        finally:
+            self._waiting -= 1
+        connection.answer({"state": "running"})
+
+    async def on_state(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"state": await self.workspace(request["run"]).state(), "starts_waiting": self._waiting})
+
+    async def on_stop(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        await self.workspace(request["run"]).stop("stopped")
+        connection.answer({})
+
+    async def on_destroy(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        await self.forget(request["run"])
+        connection.answer({})
+
+    async def forget(self, run_id: str) -> None:
+        """Destroy a workspace from any state."""
+        await self.workspace(run_id).destroy()
+        self.workspaces.pop(run_id, None)
+
+    async def on_touch(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        self.workspace(request["run"]).touch()
+        connection.answer({})
+
+    async def on_reconcile(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        """Remove every workspace that no live run owns, found on the host and not from memory (FC-60)."""
+        live = {str(run_id) for run_id in request["live"]}
+        found = await asyncio.to_thread(self.runtime.adopt, {"kind": "workspace"})
+        removed, failed = [], []
+        for sandbox in found:
+            if sandbox.id in live:
+                continue
+            try:
+                await self.forget(sandbox.id)
+                removed.append(sandbox.id)
+            except (SandboxError, OSError):
+                logger.exception("the orphan %s could not be removed", sandbox.id)
+                failed.append(sandbox.id)
+        connection.answer({"removed": removed, "failed": failed})
+
+    async def on_exec(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        workspace.touch()
+        result = await workspace.blocking(
+            workspace.sandbox.exec,
+            request["argv"],
+            stdin=body,
+            environment=request.get("environment"),
+            working_directory=request.get("working_directory"),
+            timeout_s=float(request["timeout"]),
+            output_bytes=int(request["output_bytes"]),
+        )
+        facts = asdict(result)
+        stdout, stderr = facts.pop("stdout"), facts.pop("stderr")
+        connection.answer({**facts, "stdout_bytes": len(stdout)}, stdout + stderr)
+
+    # files
+
+    async def on_put(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        workspace.touch()
+        await workspace.blocking(workspace.sandbox.put, request["path"], body)
+        connection.answer({})
+
+    async def on_read(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        read = workspace.sandbox.read_beginning if request.get("beginning") else workspace.sandbox.read
+        content = await workspace.blocking(read, request["path"], max_bytes=int(request["max_bytes"]))
+        connection.answer({}, content)
+
+    async def on_list(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        connection.answer({"entries": await workspace.blocking(workspace.sandbox.listing, request["path"])})
+
+    async def on_make_directory(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        await workspace.blocking(workspace.sandbox.make_directory, request["path"])
+        connection.answer({})
+
+    async def on_delete(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        await workspace.blocking(workspace.sandbox.delete, request["path"])
+        connection.answer({})
+
+    async def on_rename(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        await workspace.blocking(workspace.sandbox.rename, request["path"], request["target"])
+        connection.answer({})
+
+    async def on_changes(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        changes = await workspace.blocking(workspace.sandbox.compare, request["path"], body)
+        connection.answer({"changes": changes})
+
+    async def on_freeze(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        target = Path(request["target"])
+        report = await self.workspace(request["run"]).freeze(target, request["path"], FREEZE_BYTES)
+        report["sha256"] = await asyncio.to_thread(_sha256, target)
+        connection.answer(report)
+
+    # terminals
+
+    async def on_terminals(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        terminals = self.workspace(request["run"]).terminals
+        connection.answer({"terminals": sorted(number for number, each in terminals.items() if not each.ended)})
+
+    async def on_close_terminal(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        await self.workspace(request["run"]).close_terminal(int(request["number"]))
+        connection.answer({})
+
+    async def on_record(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        """The record of a terminal, in parts of a byte frame each; an empty frame is the end."""
+        path = self.workspace(request["run"]).record_path(int(request["number"]))
+        if not path.exists():
+            raise TerminalRefused("no_terminal", "There is no record of this terminal.")
+        connection.answer({"size": path.stat().st_size})
+        with path.open("rb") as file:
+            while part := await asyncio.to_thread(file.read, 1 << 20):
+                while not connection.ready():
+                    await asyncio.sleep(0.01)
+                    if connection.transport is None:
+                        return
+                connection.send_bytes(part)
+        connection.send_bytes(b"")
+
+    async def on_attach(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        workspace = self.workspace(request["run"])
+        owner = request.get("role") == "owner"
+        size = size_or_none(request.get("columns"), request.get("rows"))
+        columns, rows = size or (80, 24)
+        session, fresh = await workspace.terminal(int(request["number"]), owner=owner, columns=columns, rows=rows)
+        if connection.transport is None:
+            return
+        workspace.touch()
+        after = request.get("after")
+        connection.session = session
+        connection.viewer = session.attach(
+            connection, owner=owner, after=int(after) if after is not None else None, size=size, fresh=fresh
+        )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,36 @@
+"""What a run's workspace is made of, as the use cases give it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workspaces.runtime.base import Limits, Mount, SandboxSpec
+
+DESK_TARGET = "/run/desk"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceMaterials:
+    """Targets are absolute paths inside. ``read_only`` is shown as it is on the host, ``seed`` is copied once."""
+
+    read_only: Mapping[str, Path]
+    seed: Mapping[str, Path]
+    desk_socket_dir: Path  #: shown as /run/desk; the directory, so that a restarted desk is found again
+    hostname: str = "workspace"
+    limits: Limits = field(default_factory=Limits)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def spec(self, run_id: str) -> SandboxSpec:
+        """The sandbox that these make for a run."""
+        mounts = [Mount(source, target) for target, source in sorted(self.read_only.items())]
+        mounts.append(Mount(self.desk_socket_dir, DESK_TARGET))
+        return SandboxSpec(
+            limits=self.limits,
+            mounts=tuple(mounts),
+            seed=dict(self.seed),
+            environment=dict(self.environment),
+            hostname=self.hostname,
+            labels={"kind": "workspace", "run": run_id},
+        )

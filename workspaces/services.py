@@ -1,0 +1,233 @@
+"""What other parts of the site ask of workspaces. Blocking; rights are the caller's to check (``fdegym.runs.access``).
+
+Paths are absolute and inside the workspace. The keeper has everything done inside that run's own sandbox, so no path,
+however hostile, reaches anything that does not belong to the run.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from workspaces.keeper.client import KeeperClient
+from workspaces.materials import WorkspaceMaterials
+from workspaces.runtime.base import ExecResult, RuntimeReport, SandboxState
+from workspaces.runtime.spec_file import pack_directory, spec_document
+from workspaces.terminal.record import asciicast
+
+START_TIMEOUT_S = 120.0
+SYSTEM = "/workspace/system"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One entry of a folder. ``kind`` is ``file``, ``directory``, ``link`` or ``special``; ``size`` in bytes."""
+
+    name: str
+    kind: str
+    size: int
+    modified_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenSystem:
+    """A frozen ``system/``: a tar with names relative to it. The same content gives the same bytes and hash."""
+
+    path: Path
+    sha256: str
+    files: int
+    bytes: int
+    skipped: tuple[tuple[str, str], ...] = ()  #: (path, reason) of links, special files and what was too much
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """How a file of ``system/`` differs from the original. ``kind`` is ``added``, ``changed`` or ``removed``."""
+
+    path: str
+    kind: str
+    lines_added: int
+    lines_removed: int
+    binary: bool
+
+
+def keeper() -> KeeperClient:
+    """The keeper of this host."""
+    return KeeperClient(Path(settings.KEEPER_SOCKET))
+
+
+def sandbox_report() -> RuntimeReport:
+    """Whether this host can run sandboxes, tried here and now, without the keeper."""
+    from workspaces.runtime.bubblewrap import BubblewrapRuntime
+
+    with tempfile.TemporaryDirectory() as directory:
+        return BubblewrapRuntime(Path(directory)).report()
+
+
+# life
+
+
+def open_workspace(run_id: str, materials: WorkspaceMaterials) -> None:
+    """Create, start or resume. Idempotent; files of a workspace that was lost come back from its last snapshot."""
+    document = spec_document(materials.spec(run_id))
+    keeper().request("open", run=run_id, spec=document, timeout_s=START_TIMEOUT_S)
+
+
+def workspace_state(run_id: str) -> SandboxState:
+    """``running``, ``stopped``, ``created`` or ``gone``."""
+    return SandboxState(keeper().request("state", run=run_id)[0]["state"])
+
+
+def stop_workspace(run_id: str) -> None:
+    """Save the files, end everything inside. Opening resumes."""
+    keeper().request("stop", run=run_id, timeout_s=START_TIMEOUT_S)
+
+
+def destroy_workspace(run_id: str) -> None:
+    """Remove it with its files, from any state; the records of its terminals stay. Idempotent."""
+    keeper().request("destroy", run=run_id, timeout_s=START_TIMEOUT_S)
+
+
+def touch(run_id: str) -> None:
+    """Count something outside the workspace, a message to a person say, as activity in it."""
+    keeper().request("touch", run=run_id)
+
+
+def reconcile(live_run_ids: Sequence[str]) -> list[str]:
+    """Remove every workspace on this host that is not among the live ones; return their run ids."""
+    answer = keeper().request("reconcile", live=[str(run_id) for run_id in live_run_ids], timeout_s=START_TIMEOUT_S)[0]
+    return list(answer["removed"])
+
+
+# commands
+
+
+def run_in_workspace(
+    run_id: str,
+    argv: Sequence[str],
+    stdin: bytes = b"",
+    *,
+    timeout_s: float = 30.0,
+    working_directory: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    output_bytes: int = 1_000_000,
+) -> ExecResult:
+    """Run a command inside and wait for it."""
+    answer, content = keeper().request(
+        "exec",
+        body=stdin,
+        run=run_id,
+        argv=list(argv),
+        working_directory=working_directory,
+        environment=dict(environment or {}),
+        output_bytes=output_bytes,
+        timeout=timeout_s,
+        timeout_s=timeout_s + 30,
+    )
+    cut = answer["stdout_bytes"]
+    return ExecResult(
+        answer["exit_status"],
+        content[:cut],
+        content[cut:],
+        answer["wall_s"],
+        answer["timed_out"],
+        answer["truncated"],
+    )
+
+
+# files
+
+
+def put_file(run_id: str, path: str, data: bytes) -> None:
+    """Write a file in one move; folders above it are made."""
+    keeper().request("put", body=data, run=run_id, path=path, timeout_s=90)
+
+
+def read_file(run_id: str, path: str, *, max_bytes: int = 16 << 20) -> bytes:
+    """A whole regular file. Raises ``SandboxFileProblem``; no link is followed."""
+    return keeper().request("read", run=run_id, path=path, max_bytes=max_bytes, timeout_s=90)[1]
+
+
+def read_beginning(run_id: str, path: str, *, max_bytes: int) -> tuple[bytes, bool]:
+    """The beginning of a regular file, and whether that is all of it."""
+    data = keeper().request("read", run=run_id, path=path, max_bytes=max_bytes + 1, beginning=True, timeout_s=90)[1]
+    return data[:max_bytes], len(data) <= max_bytes
+
+
+def list_directory(run_id: str, path: str) -> list[FileEntry]:
+    """Entries of a folder by name, at most 10,000."""
+    entries = keeper().request("list", run=run_id, path=path)[0]["entries"]
+    return [
+        FileEntry(each["name"], each["kind"], each["size"], datetime.fromtimestamp(_sane(each["modified_at"]), UTC))
+        for each in entries
+    ]
+
+
+def _sane(epoch_s: float) -> float:
+    """A file may claim any time; one that no calendar holds becomes the beginning of the epoch."""
+    return epoch_s if 0 <= epoch_s < 4_000_000_000 else 0.0
+
+
+def make_directory(run_id: str, path: str) -> None:
+    keeper().request("make_directory", run=run_id, path=path)
+
+
+def delete_path(run_id: str, path: str) -> None:
+    """Delete a file, a link itself, or a folder with all it holds."""
+    keeper().request("delete", run=run_id, path=path, timeout_s=90)
+
+
+def rename_path(run_id: str, path: str, target: str) -> None:
+    """Rename or move. Refuses to replace anything."""
+    keeper().request("rename", run=run_id, path=path, target=target)
+
+
+# delivery
+
+
+def freeze_system(run_id: str, target: Path) -> FrozenSystem:
+    """End all processes of the run and write ``system/`` to ``target``, a tar on this host. The workspace goes on."""
+    target = Path(target)
+    answer = keeper().request("freeze", run=run_id, path=SYSTEM, target=str(target), timeout_s=180)[0]
+    skipped = tuple((path, reason) for path, reason in answer["skipped"])
+    return FrozenSystem(target, answer["sha256"], answer["files"], answer["bytes"], skipped)
+
+
+def changes(run_id: str, original: Path) -> list[FileChange]:
+    """How ``system/`` differs from the pristine directory ``original`` of the host. Computed inside the sandbox."""
+    answer = keeper().request("changes", body=pack_directory(Path(original)), run=run_id, path=SYSTEM, timeout_s=90)[0]
+    return [FileChange(**change) for change in answer["changes"]]
+
+
+# terminals
+
+
+def open_terminals(run_id: str) -> list[int]:
+    """Numbers of the terminals whose shells live."""
+    return list(keeper().request("terminals", run=run_id)[0]["terminals"])
+
+
+def close_terminal(run_id: str, number: int) -> None:
+    """End a terminal's shell and everything of its session, also while it is flooded with output."""
+    keeper().request("close_terminal", run=run_id, number=number)
+
+
+def terminal_record(run_id: str, number: int) -> Iterator[str]:
+    """A terminal's record as asciicast v2, line by line."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "record"
+        with path.open("wb") as file:
+            for part in keeper().parts("record", run=run_id, number=number):
+                file.write(part)
+        yield from asciicast(path)
+
+
+def keeper_answers() -> dict[str, Any]:
+    """For health checks: the keeper's pid. Raises ``ServiceUnavailable``."""
+    return keeper().request("ping", timeout_s=5)[0]

@@ -1,0 +1,310 @@
+"""One terminal in the keeper: reads its PTY, numbers and records what it prints, feeds those who look on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import fcntl
+import os
+import struct
+import termios
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from workspaces.terminal.flow import SCREEN_BYTES, Audience, Viewer, begin_at
+from workspaces.terminal.record import Kind, Record
+
+READ_BYTES = 64 << 10  #: read and not yet recorded at most: what a killed keeper can lose
+BATCH_S = 0.002
+FULL_BATCH_BYTES = 16 << 10
+RING_BYTES = 1 << 20
+SEND_BYTES = 64 << 10
+INPUT_QUEUE_BYTES = 1 << 20
+
+
+class Outlet(Protocol):
+    """Where a viewer's bytes go: a connection of the site."""
+
+    def ready(self) -> bool:
+        """Whether it takes more now."""
+        ...
+
+    def send_bytes(self, data: bytes) -> None: ...
+
+    def send_control(self, said: dict[str, Any]) -> None: ...
+
+    def hold_input(self, hold: bool) -> None:
+        """Stop or go on listening to it."""
+        ...
+
+
+class TerminalSession:
+    """All of it lives in the event loop's thread. ``on_end`` is called once, when the PTY is gone."""
+
+    def __init__(self, number: int, master: int, record: Record, on_end: Callable[[TerminalSession], None]) -> None:
+        self.number = number
+        self.record = record
+        self.audience = Audience()
+        self.last_active = time.monotonic()
+        self.ended = False
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._master = master
+        self._outlets: dict[Viewer, Outlet] = {}
+        self._ring = bytearray()
+        self._ring_start = record.end
+        self._input = bytearray()
+        self._holding_input = False
+        self._reading = False
+        self._rest: asyncio.TimerHandle | None = None
+        self._size: tuple[int, int] | None = None
+        os.set_blocking(master, False)
+        self._read_on()
+
+    # output
+
+    @property
+    def end(self) -> int:
+        """Sequence number of the next byte."""
+        return self.record.end
+
+    def _read_on(self) -> None:
+        self._rest = None
+        if self.ended or self._reading:
+            return
+        if self._held():
+            return  # begun again by ``_pump``, when the viewer has caught up
+        self._reading = True
+        self._loop.add_reader(self._master, self._readable)
+
+    def _pause_reading(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._master)
+
+    def _readable(self) -> None:
+        parts: list[bytes] = []
+        total, ended = 0, False
+        while total < READ_BYTES:
+            try:
+                data = os.read(self._master, READ_BYTES - total)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                ended = error.errno in (errno.EIO, errno.EBADF)
+                break
+            if not data:
+                ended = True
+                break
+            parts.append(data)
+            total += len(data)
+        if total:
+            self._printed(parts[0] if len(parts) == 1 else b"".join(parts))
+        if ended:
+            self.end_session()
+
+    def _printed(self, data: bytes) -> None:
+        self.record.output(data)
+        self._ring += data
+        if len(self._ring) > 2 * RING_BYTES:
+            surplus = len(self._ring) - RING_BYTES
+            del self._ring[:surplus]
+            self._ring_start += surplus
+        self.last_active = time.monotonic()
+        for viewer in list(self.audience.viewers):
+            self._pump(viewer)
+        rest_s = self.audience.printed(len(data))
+        if rest_s or len(data) < FULL_BATCH_BYTES:
+            # a little output is sent at once, and what follows is gathered for a moment
+            self._pause_reading()
+            self._rest = self._loop.call_later(max(rest_s, BATCH_S), self._read_on)
+        elif self._held():
+            self._pause_reading()
+
+    def _held(self) -> bool:
+        # while input waits nothing is held back: acknowledgements may be queued behind that very input
+        return not self._holding_input and self.audience.held(self.end)
+
+    def _bytes_from(self, start: int, count: int) -> bytes:
+        if start >= self._ring_start:
+            offset = start - self._ring_start
+            return bytes(self._ring[offset : offset + count])
+        return self.record.read_output(start, min(count, self._ring_start - start))
+
+    def _skip_to(self, viewer: Viewer, to: int) -> None:
+        self._outlets[viewer].send_control({"type": "gap", "from": viewer.sent, "to": to})
+        viewer.sent = to
+        if viewer.acked is not None:
+            viewer.acked = max(viewer.acked, to)
+
+    def _pump(self, viewer: Viewer) -> None:
+        """Send a viewer what it may have now."""
+        outlet = self._outlets.get(viewer)
+        if outlet is None:
+            return
+        if self.audience.must_skip(viewer, self.end) and outlet.ready():
+            self._skip_to(viewer, max(viewer.sent, self.end - SCREEN_BYTES))
+        while viewer.sent < self.end and outlet.ready():
+            count = min(SEND_BYTES, viewer.allowance(), self.end - viewer.sent)
+            if count <= 0:
+                break
+            data = self._bytes_from(viewer.sent, count)
+            if not data:  # neither in memory nor in the record any more
+                self._skip_to(viewer, min(self.end, max(self._ring_start, viewer.sent + 1)))
+                continue
+            outlet.send_bytes(data)
+            viewer.sent += len(data)
+        if not self._reading and self._rest is None:
+            self._read_on()
+
+    # viewers
+
+    def attach(
+        self, outlet: Outlet, *, owner: bool, after: int | None, size: tuple[int, int] | None, fresh: bool
+    ) -> Viewer:
+        """Begin to feed a client: what it missed first, then what comes, in one order.
+
+        ``fresh``: the shell is new, so the client must leave the modes of the old one.
+        """
+        stands_at, begins_at = begin_at(after, self.end)
+        viewer = Viewer(owner=owner, sent=stands_at, size=size)
+        self._outlets[viewer] = outlet
+        self.audience.join(viewer)
+        columns, rows = size if owner and size else self._size or (80, 24)
+        role = "owner" if owner else "observer"
+        hello = {
+            "type": "hello",
+            "terminal": self.number,
+            "seq": stands_at,
+            "columns": columns,
+            "rows": rows,
+            "role": role,
+        }
+        outlet.send_control(hello)
+        if fresh:
+            outlet.send_control({"type": "reset"})
+        if begins_at > stands_at:
+            self._skip_to(viewer, begins_at)
+        self._apply_size()
+        self._pump(viewer)
+        return viewer
+
+    def detach(self, viewer: Viewer) -> None:
+        """A client left, cleanly or not."""
+        self.audience.leave(viewer)
+        self._outlets.pop(viewer, None)
+        self._apply_size()
+        if not self._reading and self._rest is None:
+            self._read_on()
+
+    def writable(self, viewer: Viewer) -> None:
+        """The client's socket takes more again."""
+        self._pump(viewer)
+
+    def acknowledge(self, viewer: Viewer, seq: int) -> None:
+        """The client has shown everything up to ``seq``."""
+        viewer.acknowledge(seq, self.end)
+        self._pump(viewer)
+
+    def resize(self, viewer: Viewer, columns: int, rows: int) -> None:
+        """An owner's tab has this size now. Observers have none."""
+        if viewer.owner:
+            viewer.size = (columns, rows)
+            self.audience.active(viewer)
+            self._apply_size()
+
+    def _apply_size(self) -> None:
+        size = self.audience.size()
+        if size is None or size == self._size or self.ended:
+            return
+        self._size = size
+        with contextlib.suppress(OSError):  # a terminal that just ended has no size: nothing to do
+            fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        self.record.note(Kind.SIZE, columns=size[0], rows=size[1])
+        for outlet in self._outlets.values():
+            outlet.send_control({"type": "size", "columns": size[0], "rows": size[1]})
+
+    def sized(self, columns: int, rows: int) -> None:
+        """The PTY was opened with this size."""
+        self._size = (columns, rows)
+
+    # input
+
+    def type(self, viewer: Viewer, data: bytes) -> None:
+        """Input of an owner; an observer's is dropped."""
+        if not viewer.owner or self.ended:
+            return
+        if self.audience.active(viewer):
+            self._apply_size()
+        self.last_active = time.monotonic()
+        self.record.input(data)
+        waiting = bool(self._input)
+        self._input += data
+        if not waiting:
+            self._write_on()
+        if len(self._input) > INPUT_QUEUE_BYTES:
+            self._holding_input = True
+            for each, outlet in self._outlets.items():
+                if each.owner:
+                    outlet.hold_input(True)
+            if not self._reading and self._rest is None:
+                self._read_on()
+
+    def _write_on(self) -> None:
+        try:
+            while self._input:
+                del self._input[: os.write(self._master, self._input[: 16 << 10])]
+        except BlockingIOError:
+            self._loop.add_writer(self._master, self._write_on)
+            self._let_input_come()
+            return
+        except OSError:
+            self._input.clear()
+        self._loop.remove_writer(self._master)
+        self._let_input_come()
+
+    def _let_input_come(self) -> None:
+        if self._holding_input and len(self._input) <= INPUT_QUEUE_BYTES // 4:
+            self._holding_input = False
+            for outlet in self._outlets.values():
+                outlet.hold_input(False)
+
+    # the end
+
+    def end_session(self) -> None:
+        """The PTY is gone: stop reading, tell nobody yet (the keeper knows why)."""
+        if self.ended:
+            return
+        self.ended = True
+        self._pause_reading()
+        self._loop.remove_writer(self._master)
+        if self._rest is not None:
+            self._rest.cancel()
+        os.close(self._master)
+        self._on_end(self)
+
+    def announce(self, said: dict[str, Any]) -> None:
+        """Tell every viewer something that is no part of the stream."""
+        for outlet in self._outlets.values():
+            outlet.send_control(said)
+
+    def farewell(self, said: dict[str, Any]) -> None:
+        """Tell every viewer why nothing more comes."""
+        for viewer, outlet in list(self._outlets.items()):
+            while viewer.sent < self.end and (data := self._bytes_from(viewer.sent, SEND_BYTES)):
+                outlet.send_bytes(data)
+                viewer.sent += len(data)
+            outlet.send_control(said)
+
+    def close(self) -> None:
+        """Let PTY and record go; the shell lives on and can be taken up again by another keeper."""
+        if not self.ended:
+            self.ended = True
+            self._pause_reading()
+            self._loop.remove_writer(self._master)
+            if self._rest is not None:
+                self._rest.cancel()
+            os.close(self._master)
+        self.record.close()
