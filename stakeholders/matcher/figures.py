@@ -1,0 +1,130 @@
+"""How good is a matcher on messages it has never seen? The figures that a release must reach, measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scenarios.kit.phrasings import Phrasings
+from stakeholders.matcher.decision import SMALL_TALK
+from stakeholders.matcher.matching import Heard, Match, Matcher, TopicInfo
+
+
+@dataclass
+class Share:
+    """``hits`` of ``of``."""
+
+    hits: int = 0
+    of: int = 0
+
+    def count(self, hit: bool) -> None:
+        self.hits += hit
+        self.of += 1
+
+    @property
+    def value(self) -> float:
+        """Between 0 and 1; 0 of nothing."""
+        return self.hits / self.of if self.of else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.value:5.3f} ({self.hits}/{self.of})"
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A test message that was not treated as it should have been."""
+
+    person: str
+    message: str
+    wanted: str
+    got: str
+    scores: str
+
+
+@dataclass
+class Figures:
+    """Keys of ``answered`` and ``right``: (person, language), with ``all`` for everybody.
+
+    ``answered``: on-topic messages answered, on the right topic or not. ``right``: of those, on the right topic alone.
+    ``given``: on-topic messages answered rightly at first try. ``wrongly``: by kind (``off_topic``, ``fishing``,
+    ``injected``, ``neighbour``, ``small_talk``), messages answered though they should not be.
+    """
+
+    given: dict[tuple[str, str], Share] = field(default_factory=dict)
+    right: dict[tuple[str, str], Share] = field(default_factory=dict)
+    wrongly: dict[str, Share] = field(default_factory=dict)
+    acknowledged: Share = field(default_factory=Share)
+    two_part: Share = field(default_factory=Share)
+    two_part_half: Share = field(default_factory=Share)
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    misses: list[Miss] = field(default_factory=list)
+
+
+def measure(matcher: Matcher, phrasings: Phrasings, topics: Sequence[TopicInfo]) -> Figures:
+    """Put every test message of ``phrasings`` to the matcher: those of topics to their holder and to everybody else."""
+    figures = Figures()
+    holders = sorted({name.split("/")[0] for name in phrasings.topics})
+    subjects = {topic.id: topic.subject for topic in topics}
+    for name, language, message in _topic_tests(phrasings):
+        heard = matcher.hear(message)
+        for person in holders:
+            if name.startswith(f"{person}/"):
+                _on_topic(figures, matcher, heard, name, language)
+            elif not _shares_subject(name, person, subjects):
+                _not_to_answer(figures, matcher.judge(heard, person), person, message, "neighbour")
+    for kind, messages in phrasings.negatives.tests().items():
+        for message in messages:
+            heard = matcher.hear(message)
+            for person in holders:
+                match = matcher.judge(heard, person)
+                _not_to_answer(figures, match, person, message, kind)
+                if kind == SMALL_TALK:
+                    figures.acknowledged.count(match.small_talk)
+    for two in phrasings.two_part:
+        match = matcher.match(two.message, two.person)
+        got = [part.topic for part in match.parts]
+        figures.two_part.count(got == two.topics)
+        figures.two_part_half.count(bool(set(got) & set(two.topics)))
+        if got != two.topics:
+            figures.misses.append(_miss(two.person, two.message, " + ".join(two.topics), match))
+    return figures
+
+
+def _topic_tests(phrasings: Phrasings) -> Iterable[tuple[str, str, str]]:
+    for name, topic in phrasings.topics.items():
+        for language, messages in (("en", topic.tests), ("zh", topic.tests_zh)):
+            for message in messages:
+                yield name, language, message
+
+
+def _shares_subject(name: str, person: str, subjects: Mapping[str, str | None]) -> bool:
+    subject = subjects.get(name)
+    return subject is not None and any(
+        other == subject and topic.startswith(f"{person}/") for topic, other in subjects.items()
+    )
+
+
+def _on_topic(figures: Figures, matcher: Matcher, heard: Heard, name: str, language: str) -> None:
+    person = name.split("/")[0]
+    match = matcher.judge(heard, person)
+    got = [part.topic for part in match.parts]
+    for who in (person, "all"):
+        figures.given.setdefault((who, language), Share()).count(got == [name])
+        if got:
+            figures.right.setdefault((who, language), Share()).count(got == [name])
+    if got != [name]:
+        figures.misses.append(_miss(person, heard.message, name, match))
+        figures.confusions[name, " + ".join(got) or f"({match.rejected or 'unsure'})"] += 1
+
+
+def _not_to_answer(figures: Figures, match: Match, person: str, message: str, kind: str) -> None:
+    figures.wrongly.setdefault(kind, Share()).count(bool(match.parts))
+    if match.parts:
+        figures.misses.append(_miss(person, message, f"({kind})", match))
+
+
+def _miss(person: str, message: str, wanted: str, match: Match) -> Miss:
+    got = " + ".join(part.topic for part in match.parts) or f"({match.rejected or 'unsure'})"
+    scores = ", ".join(f"{score.topic} {score.score:.2f}" for score in match.scores[:3])
+    return Miss(person, message, wanted, got, scores)
