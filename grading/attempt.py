@@ -28,6 +28,8 @@ from workspaces.runtime.errors import SandboxError
 
 logger = logging.getLogger(__name__)
 
+LONGEST_S = 2 * 3600.0  #: more than two anchors and a delivery can take within their own limits
+
 
 def attempt(submission: Submission) -> None:
     """Grade a submission that was taken. Whatever goes wrong is recorded as our failure, never as the delivery's score.
@@ -35,7 +37,7 @@ def attempt(submission: Submission) -> None:
     Raises nothing but interrupts: they leave the submission to whoever finds its lease run out.
     """
     try:
-        with beating(submission):
+        with beating(submission, longest_s=LONGEST_S):
             _attempt(submission)
     except LeaseLost:
         logger.warning("submission %s was taken over by another worker; this one's result is dropped", submission.pk)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,16 +135,21 @@ def note_progress(submission: Submission, step: str, done: int = 0, total: int =
 
 
 @contextmanager
-def beating(submission: Submission) -> Iterator[None]:
+def beating(submission: Submission, *, longest_s: float) -> Iterator[None]:
     """Beat every 5 s while the block runs, from a thread with its own connection; ends early when the lease is lost.
 
-    A beat that fails for another reason is only logged: as long as the database is away nobody can take over either.
+    After ``longest_s`` it stops as well: a worker that hangs must not hold a submission for ever. A beat that fails for
+    another reason is only logged: as long as the database is away nobody can take over either.
     """
     stop = threading.Event()
+    last = time.monotonic() + longest_s
 
     def beat() -> None:
         try:
             while not stop.wait(HEARTBEAT_S):
+                if time.monotonic() > last:
+                    logger.error("grading submission %s takes longer than %.0f s", submission.pk, longest_s)
+                    return
                 try:
                     heartbeat(submission)
                 except LeaseLost:
