@@ -6,6 +6,7 @@ Order matters: what was read as an identifier is not read again as a date, what 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -91,8 +92,11 @@ class EvidenceReader:
     ) -> None:
         self._records = RecordFinder(kinds, records)
         self._documents = DocumentFinder(documents)
+        self.read = functools.lru_cache(maxsize=512)(
+            self._read
+        )  # what was told before is read again with every message
 
-    def read(self, text: str) -> Evidence:
+    def _read(self, text: str) -> Evidence:
         plain = normalise(text)
         identifiers = self._records.identifiers(plain)
         rest = blank(plain, [found.span for found in identifiers])

@@ -12,13 +12,14 @@ TAKEN = "\x1f"  #: fills a span that was read as something, so that it is not re
 
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00b4": "'", "`": "'"})
+_FRACTIONS = str.maketrans({"\u00bd": ".5", "\u00bc": ".25", "\u00be": ".75", "\u2044": "/"})  # 1½ is 1.5, not 11/2
 _SENTENCE_END = re.compile(r"[!?。！？；;\n]+|(?<![A-Za-z]\.[A-Za-z])(?<!\b(?:No|no|Am|Co|co))(?<!\bArt)\.(?=\s|$)")
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 def normalise(text: str) -> str:
     """NFKC (full-width digits and signs become plain ones), one dash, straight quotes. Case and lines are kept."""
-    return _DASHES.sub("-", unicodedata.normalize("NFKC", text)).translate(_QUOTES)
+    return _DASHES.sub("-", unicodedata.normalize("NFKC", text.translate(_FRACTIONS))).translate(_QUOTES)
 
 
 def has_chinese(text: str) -> bool:

@@ -8,6 +8,9 @@ from fractions import Fraction
 
 from stakeholders.plain_text import Span, normalise
 
+MOST_DIGITS = 20  #: of a number; what is longer counts nothing at any customer
+MOST_QUANTITIES = 100  #: read of one message; long before, it points at nothing
+
 # Families of units that can be turned into each other: unit → (family, factor).
 _UNITS: dict[str, tuple[str, Fraction]] = {
     "%": ("share", Fraction(1, 100)),
@@ -135,7 +138,9 @@ def find_quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
 
     def add(span: Span, value: Fraction | None, unit: str | None = None, *, weak: bool = False) -> None:
-        if value is not None and not any(span.overlaps(other.span) for other in found):
+        if value is None or len(found) >= MOST_QUANTITIES:
+            return
+        if not any(span.overlaps(other.span) for other in found):
             found.append(Quantity(span, value, unit, weak))
 
     for match in _HOURS_MINUTES.finditer(text):
@@ -164,6 +169,8 @@ def _digit_quantities(text: str) -> list[Quantity]:
     found = []
     for match in _DIGITS.finditer(text):
         written = match["number"].replace(" ", "")
+        if len(written) > MOST_DIGITS:
+            continue
         if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", written):
             written = written.replace(",", "")
         value = Fraction(written.replace(",", "."))
@@ -206,6 +213,8 @@ def _chinese_quantities(text: str) -> list[Quantity]:
 
 def _chinese_value(text: str) -> Fraction | None:
     """Value of digits or a Chinese numeral, with 点 for the decimal point; None if it is no numeral."""
+    if len(text) > MOST_DIGITS:
+        return None
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return Fraction(text)
     whole, _, decimals = text.replace("〇", "零").replace("两", "二").partition("点")

@@ -12,6 +12,7 @@ from stakeholders.quantities import Quantity, canonical_unit, find_quantities, r
 FORGIVING_LETTERS = 6  #: words of so many letters or more may have one wrong, missing, added or swapped letter
 _WORD = re.compile(rf"[{LATIN}]+")
 _POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
+_PARTICLES = re.compile("[了过着个]")  # what Chinese puts between a verb and its object: 换钻头, 换了个钻头
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,16 @@ class SpokenText:
 
     words: tuple[str, ...]
     joined: str  #: without any space, for Chinese
+    bare: str  #: and without the particles of verbs
     quantities: tuple[Quantity, ...]
 
     @classmethod
+    @lru_cache(maxsize=512)
     def of(cls, text: str) -> SpokenText:
         plain = _POSSESSIVE.sub("", normalise(text))
         joined = re.sub(r"\s+", "", plain).casefold()
-        return cls(tuple(_WORD.findall(plain.casefold())), joined, tuple(find_quantities(plain)))
+        words = tuple(_WORD.findall(plain.casefold()))
+        return cls(words, joined, _PARTICLES.sub("", joined), tuple(find_quantities(plain)))
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Term:
 
     def __init__(self, text: str) -> None:
         self.text = normalise(text).strip()
-        self._chinese = re.sub(r"\s+", "", self.text).casefold() if has_chinese(self.text) else None
+        self._chinese = re.sub(r"[\s*]+", "", self.text).casefold() if has_chinese(self.text) else None
         self._words = tuple(
             _Word(word.casefold().rstrip("*"), word.endswith("*"))
             for word in re.findall(rf"[{LATIN}]+\*?", _POSSESSIVE.sub("", self.text))
@@ -62,7 +66,7 @@ class Term:
 
     def found_in(self, spoken: SpokenText) -> bool:
         if self._chinese is not None:
-            if self._chinese.rstrip("*") in spoken.joined:
+            if self._chinese in spoken.joined or _PARTICLES.sub("", self._chinese) in spoken.bare:
                 return True
         elif any(
             all(word.matches(spoken.words[start + offset]) for offset, word in enumerate(self._words))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from small_customer import RECORDS, SCENARIO, small_script
 
-from stakeholders.evidence import Evidence
+from stakeholders.evidence import Evidence, EvidenceReader
 from stakeholders.plain_text import normalise
 from stakeholders.quantities import find_quantities
 from stakeholders.terms import SpokenText, Term
@@ -194,6 +197,7 @@ def test_dates_identifiers_and_clauses_are_not_counted_as_numbers() -> None:
         ("wireline", "we ran wirelin"),
         ("signature", "whose signatrue counts"),
         ("自用", "中间 自 用 的时间"),
+        ("换钻头", "修泵的时候换了个钻头"),
         ("eleven", "11 h each"),
         ("rev 1", "or is it rev 1"),
     ],
@@ -228,3 +232,41 @@ def test_a_number_goes_with_the_words_of_its_own_clause() -> None:
     assert "STX" in evidence.clause_around(first)
     assert "PTX" not in evidence.clause_around(first)
     assert "PTX" in evidence.clause_around(second)
+
+
+READER: EvidenceReader = small_script(scenario=SCENARIO).reader
+PIECES = [
+    "14.2", "-", "–", "/", ".", ",", " ", "PX-001", "gate 4", "14 July", "terms", "clause", "第", "条", "点", "成", "半",
+    "一", "十", "万", "个", "小时", "月", "日", "年", "half", "and", "a", "point", "hundred", "%", "$", "1", "9", "00",
+    "h", ":", "²", "٣", "½", "①", "Ⅻ", "\u202e", "😀", "\n", "to", "May", "31", "of", "minus", "负", "(", ")",
+]  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
+@example("٣٤ / ٣٤ / ٣٤")
+@example("1/0 of 0/0")
+@example("一百百千万亿亿点")
+def test_no_text_at_all_confuses_the_reader(text: str) -> None:
+    evidence = READER.read(text)
+    assert evidence.counted_numbers() <= len(evidence.text)
+    for number in evidence.numbers:
+        assert evidence.text[number.span.start : number.span.end].strip()
+        assert evidence.clause_around(number)
+    SpokenText.of(text)
+
+
+def test_a_page_of_anything_is_read_in_no_time() -> None:
+    for page in (
+        "1 " * 4000,
+        "a " * 4000,
+        "一" * 8000,
+        "14.2-" * 1600,
+        "-" * 8000,
+        "half and " * 900,
+        "1," * 4000,
+        "9" * 8000,
+    ):
+        started = time.process_time()
+        READER.read(page)
+        SpokenText.of(page)
+        assert time.process_time() - started < 2.0, page[:20]
