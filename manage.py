@@ -12,22 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 
 
-def settle() -> None:
-    """Replace this process by one that has the right user, directory and interpreter, if it has not."""
-    sys.path.insert(0, str(ROOT / "ops"))
-    import place
-
-    home = place.running_place()
-    python = home / ".venv" / "bin" / "python"
-    if Path(sys.prefix) == python.parents[1] and not place.is_root():
-        sys.path.remove(str(ROOT / "ops"))
-        return
-    if not python.exists():
-        sys.exit("fdegym: this checkout is not set up yet: run `make setup` first.")
-    place.drop_privileges()
-    os.execv(python, [str(python), str(home / "manage.py"), *sys.argv[1:]])  # noqa: S606
-
-
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fdegym.settings")
     sys.path.insert(0, str(ROOT / "platform"))
@@ -37,5 +21,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    settle()
+    sys.path.insert(0, str(ROOT / "ops"))
+    import place
+
+    place.settle("manage.py")
+    sys.path.remove(str(ROOT / "ops"))
     main()

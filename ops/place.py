@@ -12,13 +12,17 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 USER = "fdegym"
 HOME = Path("/var/lib/fdegym")
 #: Never copied: what belongs to the place where it was made.
-NOT_COPIED = (".git", ".venv", "var", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "node_modules")
+NOT_COPIED = (
+    ".git", ".venv", "var", "node_modules", "__pycache__",
+    ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache",
+)  # fmt: skip
 
 
 def is_root() -> bool:
@@ -39,7 +43,7 @@ def ensure_user() -> pwd.struct_passwd:
 
 def _readable_for(path: Path, user: pwd.struct_passwd) -> bool:
     """Whether the user reaches and reads everything in the checkout, asked as that user."""
-    kept_out = " -o ".join(f"-path ./{name} -prune" for name in (".git", "var", ".venv"))
+    kept_out = " -o ".join(f"-name {name} -prune" for name in NOT_COPIED)
     script = f'cd "$1" && find . {kept_out} -o ! -readable -print -quit'
     command = [
         "setpriv",
@@ -99,3 +103,17 @@ def drop_privileges(home: Path | None = None) -> None:
     os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
     os.umask(0o022)
     os.environ.update(HOME=str(home or user.pw_dir), USER=USER, LOGNAME=USER)
+
+
+def settle(script: str, *, refresh: bool = True) -> None:
+    """Return only in the right process: else replace this one by ``script`` (a path in the checkout) run from the right
+    place, as the right user, with the project's own interpreter. The arguments are kept.
+    """
+    home = running_place(refresh=refresh)
+    python = home / ".venv" / "bin" / "python"
+    if not is_root() and Path(sys.prefix) == python.parents[1]:
+        return
+    if not python.exists():
+        sys.exit("fdegym: this checkout is not set up yet: run `make setup` first.")
+    drop_privileges()
+    os.execv(python, [str(python), str(home / script), *sys.argv[1:]])

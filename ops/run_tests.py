@@ -15,8 +15,8 @@ import place
 
 
 def main(arguments: list[str]) -> int:
-    home = place.running_place(refresh=False)
-    place.drop_privileges()
+    place.settle("ops/run_tests.py", refresh=False)
+    home = place.CHECKOUT
     os.chdir(home)
     # A short path: unix sockets of the tests lie below it.
     scratch = tempfile.mkdtemp(prefix="fdt-", dir="/tmp")

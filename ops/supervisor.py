@@ -7,6 +7,7 @@ Standard library only. A deployment runs the same four commands as services inst
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import signal
@@ -24,10 +25,16 @@ import place
 STOP_PATIENCE_S = 8.0
 LONGEST_PAUSE_S = 10.0
 HEALTHY_AFTER_S = 20.0
+PR_SET_PDEATHSIG = 1
 
 
 def say(text: str) -> None:
     print(f"fdegym: {text}", flush=True)
+
+
+def end_with_parent() -> None:
+    """A killed supervisor takes its processes along: else they would hold port and sockets against the next one."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @dataclass
@@ -45,7 +52,13 @@ class Service:
     def start(self, home: Path, environment: dict[str, str]) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.argv, cwd=home, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                self.argv,
+                cwd=home,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=end_with_parent,
             )
         self.started_at = time.monotonic()
 
@@ -98,7 +111,17 @@ def services(home: Path, bind: str, port: int, var: Path, sockets: Path) -> list
         "--port",
         str(port),
     ]
-    site += ["--loop", "uvloop", "--http", "httptools", "--ws", "websockets", "--no-access-log", "--lifespan", "off"]
+    site += [
+        "--loop",
+        "uvloop",
+        "--http",
+        "httptools",
+        "--ws",
+        "websockets-sansio",
+        "--no-access-log",
+        "--lifespan",
+        "off",
+    ]
     site += ["--timeout-graceful-shutdown", "3", "--ws-max-size", "2097152", "--ws-per-message-deflate", "false"]
     site += (
         ["--forwarded-allow-ips", os.environ.get("FDEGYM_PROXIES", "") or "127.0.0.1"]
@@ -168,8 +191,8 @@ def stop_all(running: list[Service]) -> None:
 
 
 def main() -> int:
-    home = place.running_place(refresh=False)
-    place.drop_privileges()
+    place.settle("ops/supervisor.py", refresh=False)
+    home = place.CHECKOUT
     os.chdir(home)
     bind, port, var, sockets = settings_of(home)
     lock = only_one(var)
