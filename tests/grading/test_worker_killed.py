@@ -1,0 +1,94 @@
+"""A worker killed at any phase of a real grading: the next sweep after its lease grades once and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from fdegym.runs.models import RunState
+from grading.models import Grade, Submission, SubmissionState
+from grading.services import regrade
+from grading.tasks import sweep
+from grading.worlds import grading_runtime
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
+
+PHASES = ["taken", "anchors", "copy", "start", "replay", "score", "writing"]
+
+
+def start_worker(settings, stop_at: str, marker: Path) -> subprocess.Popen[bytes]:
+    script = Path(__file__).with_name("worker_process.py")
+    arguments = [str(connection.settings_dict["NAME"]), str(settings.VAR), stop_at, str(marker)]
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "fdegym.settings"}
+    return subprocess.Popen([sys.executable, str(script), *arguments], env=environment)
+
+
+def wait_for(condition, *, seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_killed_in_any_phase_is_replaced_within_its_lease(phase, submit, alice, settings, tmp_path):
+    """FC-88, FC-93"""
+    submission = submit(alice, solution="reference/system")
+    marker = tmp_path / "stands-still"
+    worker = start_worker(settings, phase, marker)
+    try:
+        wait_for(lambda: marker.exists() or worker.poll() is not None, seconds=60, what="the worker never came there")
+        assert worker.poll() is None
+    finally:
+        worker.kill()
+        worker.wait()
+    assert Grade.objects.count() == 0
+    assert Submission.objects.get().state == SubmissionState.GRADING
+
+    killed = time.monotonic()
+    wait_for(lambda: (sweep(), Grade.objects.exists())[1], seconds=30, what="nobody graded it again")
+    assert time.monotonic() - killed < 20  # with a lease of 2 s; the real one is 30 s, swept every 10 s
+    grade = Grade.objects.get()
+    assert grade.kpi == 10.0
+    assert (grade.kpi_baseline, grade.kpi_reference) == (-20.0, 10.0)
+    submission.refresh_from_db()
+    assert submission.attempts == 2
+    assert submission.run.state == RunState.GRADED
+    assert grading_runtime().adopt({"purpose": "grade"}) == []
+    scratch = settings.VAR / "grading-scratch"
+    assert not any(path.name.startswith(f"{worker.pid}-") for path in scratch.iterdir())
+
+
+def test_a_real_grading_from_the_queue_to_the_grade_and_again(submit, alice, settings):
+    submission = submit(alice, files={"shop/total.py": "import random\nprint(random.random())"})
+    sweep()
+    grade = Grade.objects.get()
+    assert grade.kpi == 0.0
+    assert str(grade.uplift) == "0.666667"  # silence is better than twice-wrong totals
+    assert grade.replay["calls"] == 20
+    assert grade.environment["sandbox"] == "bubblewrap"
+    assert grade.period == "ten days of spring"
+    again = regrade(submission)
+    assert not again.differs
+    assert (again.kpi, again.breakdown) == (grade.kpi, grade.breakdown)
+
+
+def test_a_delivery_that_throws_dice_is_found_out_by_regrading(submit, alice):
+    """FC-99"""
+    dice = """
+import os, random, sys
+os.makedirs("outbox", exist_ok=True)
+if random.SystemRandom().random() < 0.5:
+    open(f"outbox/total_{sys.argv[-1]}.txt", "w").write("1")
+"""
+    submission = submit(alice, files={"shop/total.py": dice})
+    sweep()
+    first = Grade.objects.get()
+    assert any(regrade(submission).differs for _ in range(8))
+    assert not first.reproducible
