@@ -30,6 +30,7 @@ FOR_ACCOUNTS = {
 OF_A_RUN = {"grading", "debrief", "run-give-up", "run-export"}
 BY_POST_ALONE = {"scenario-begin": ("bakery_orders",), "theme": ()}
 SIGNING_OUT = {"account_logout"}
+FOR_MACHINES = {"health"}
 
 
 def names_of_all_addresses():
@@ -48,7 +49,7 @@ def is_the_workbenchs(name):
 
 
 def test_every_address_is_covered_here():
-    listed = {*OPEN_TO_ALL, *FOR_ACCOUNTS, *OF_A_RUN, *BY_POST_ALONE, *SIGNING_OUT}
+    listed = {*OPEN_TO_ALL, *FOR_ACCOUNTS, *OF_A_RUN, *BY_POST_ALONE, *SIGNING_OUT, *FOR_MACHINES}
     assert {name for name in names_of_all_addresses() if not is_the_workbenchs(name)} == listed
 
 

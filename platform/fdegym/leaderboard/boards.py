@@ -13,7 +13,6 @@ from fdegym.accounts.models import User
 from fdegym.leaderboard.evidence import SHOWN_FROM
 from fdegym.leaderboard.intervals import interval_of
 from fdegym.leaderboard.ranking import (
-    AGENTS_LIMIT,
     OverallStanding,
     Result,
     Standing,
@@ -64,7 +63,6 @@ class ScenarioRow:
     level: str
     attempt: int
     time_used: timedelta
-    within: bool
     submitted_at: datetime
     ladder: Ladder
 
@@ -177,7 +175,6 @@ def _scenario_row(standing: Standing, names: dict[int, str], viewer_id: int | No
         level=result.level,
         attempt=result.attempt,
         time_used=result.time_used,
-        within=result.time_used <= AGENTS_LIMIT,
         submitted_at=result.submitted_at,
         ladder=_ladder(float(result.score)),
     )

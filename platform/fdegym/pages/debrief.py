@@ -138,9 +138,9 @@ def steps_of(grade: Grade) -> tuple[Step, ...]:
     drawn = charts.waterfall(grade.uplift, grade.uplift_adjusted, grade.contact_cost, grade.score, RESOLVED_AT)
     lost = grade.uplift_adjusted - grade.uplift
     words = {
-        "work": ("U, what the system earned", "of the way from the system as found to the reference"),
+        "work": ("U, the system", "share of the way from as found to the reference"),
         "incidents": ("Incidents", "with one, no gain counts" if grade.incidents else "none"),
-        "contacts": ("C, the customer’s time", "every answered message, trial and day waited"),
+        "contacts": ("C, contacts", "answered messages, trials, days waited"),
         "score": ("S, the score", "resolved" if grade.resolved else f"resolved from {figures.signed(RESOLVED_AT)}"),
     }
     shown = {
