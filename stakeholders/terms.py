@@ -9,7 +9,8 @@ from functools import lru_cache
 from stakeholders.plain_text import LATIN, has_chinese, normalise
 from stakeholders.quantities import Quantity, canonical_unit, find_quantities, read_quantity
 
-FORGIVING_LETTERS = 6  #: words of so many letters or more may have one wrong, missing, added or swapped letter
+FORGIVING_LETTERS = 6  #: terms of so many letters or more may have one wrong, missing, added or swapped letter
+SHORT_LETTERS = 4  #: … but no word shorter than this, and one shorter than the above keeps its first letter
 _WORD = re.compile(rf"[{LATIN}]+")
 _POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
 _PARTICLES = re.compile("[了过着个]")  # what Chinese puts between a verb and its object: 换钻头, 换了个钻头
@@ -38,12 +39,12 @@ class _Word:
     letters: str
     stem: bool
 
-    def matches(self, word: str) -> bool:
-        if word.startswith(self.letters) if self.stem else word == self.letters:
-            return True
+    def fits(self, word: str) -> bool:
+        return word.startswith(self.letters) if self.stem else word == self.letters
+
+    def nearly_fits(self, word: str) -> bool:
+        """Whether one wrong letter keeps it from fitting."""
         wanted = self.letters
-        if len(wanted) < FORGIVING_LETTERS or not wanted.isalpha():
-            return False
         if not self.stem:
             return abs(len(word) - len(wanted)) <= 1 and one_letter_apart(word, wanted)
         return any(one_letter_apart(word[:length], wanted) for length in range(len(wanted) - 1, len(wanted) + 2))
@@ -69,11 +70,23 @@ class Term:
             if self._chinese in spoken.joined or _PARTICLES.sub("", self._chinese) in spoken.bare:
                 return True
         elif any(
-            all(word.matches(spoken.words[start + offset]) for offset, word in enumerate(self._words))
+            self._stands_at(spoken.words[start : start + len(self._words)])
             for start in range(len(spoken.words) - len(self._words) + 1)
         ):
             return True
         return self._quantity is not None and any(self._same_number(found) for found in spoken.quantities)
+
+    def _stands_at(self, words: tuple[str, ...]) -> bool:
+        """Whether these words are the term, with one wrong letter in all at most."""
+        wrong = [(wanted, word) for wanted, word in zip(self._words, words, strict=True) if not wanted.fits(word)]
+        if len(wrong) != 1 or sum(len(wanted.letters) for wanted in self._words) < FORGIVING_LETTERS:
+            return not wrong
+        wanted, word = wrong[0]
+        if not wanted.letters.isalpha() or len(wanted.letters) < SHORT_LETTERS:
+            return False
+        if len(wanted.letters) < FORGIVING_LETTERS and word[:1] != wanted.letters[:1]:
+            return False
+        return wanted.nearly_fits(word)
 
     def _same_number(self, found: Quantity) -> bool:
         """A number word is also met by its digits: ``eleven`` by "11" and by "11 h", ``11 h`` not by "11 days"."""
