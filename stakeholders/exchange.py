@@ -82,8 +82,9 @@ class Exchange:
             unread = state.unread() if get_run(self.run_id).state == RunState.OPEN else []
             new.update(dict.fromkeys(unread))
             letters = [
-                shown_letter(script, letter, read=name in new or name in state.letters_read) | {"new": name in new}
-                for name, letter in state.letters.items()
+                shown_letter(script, letter, number, read=name in new or name in state.letters_read)
+                | {"new": name in new}
+                for number, (name, letter) in enumerate(state.letters.items(), start=1)
             ]
             for name in unread:
                 self._append(state, INBOX_READ, engine.read_letter(state, name))

@@ -44,10 +44,13 @@ def shown_wait(payload: Mapping[str, Any]) -> Item:
     }
 
 
-def shown_letter(script: Script, letter: Mapping[str, Any], *, read: bool) -> Item:
-    """A message that came unasked; its text is there once it was read."""
+def shown_letter(script: Script, letter: Mapping[str, Any], number: int, *, read: bool) -> Item:
+    """A message that came unasked, the ``number``-th of the run; its text is there once it was read.
+
+    The author's name for it stays inside: it may tell what it follows from.
+    """
     return {
-        "id": letter["id"],
+        "id": f"letter-{number}",
         "person": letter["sender"],
         "name": _name(script, letter["sender"]),
         "text": letter["text"] if read else None,
@@ -81,7 +84,7 @@ def shown_items(script: Script, events: Iterable[LoggedEvent], after: int = 0) -
     ``events`` are all events of the run from its first; items with a number up to ``after`` are left out. A letter that
     is read appears a second time under the same id, then with its text.
     """
-    letters: dict[str, Mapping[str, Any]] = {}
+    letters: dict[str, tuple[Mapping[str, Any], int]] = {}
     items: list[Item] = []
     for event in events:
         payload = event.payload
@@ -90,10 +93,10 @@ def shown_items(script: Script, events: Iterable[LoggedEvent], after: int = 0) -
         elif event.kind == WAIT:
             item = {"kind": "wait"} | shown_wait(payload)
         elif event.kind == INBOX:
-            letters[payload["id"]] = payload
-            item = {"kind": "letter"} | shown_letter(script, payload, read=False)
+            letters[payload["id"]] = payload, len(letters) + 1
+            item = {"kind": "letter"} | shown_letter(script, *letters[payload["id"]], read=False)
         elif event.kind == INBOX_READ:
-            item = {"kind": "letter"} | shown_letter(script, letters[payload["id"]], read=True)
+            item = {"kind": "letter"} | shown_letter(script, *letters[payload["id"]], read=True)
         else:
             continue
         if event.seq > after:

@@ -23,7 +23,7 @@ from stakeholders.scripts import WorldMissing, compiled_script
 
 SECRETS = (
     *("charge", "score", "topic", "counted", "attempt", "gate_miss", "fallback", "patience", "off_limits"),
-    *("misconception", "ada/open", "incident", "0.01", "0.25"),
+    *("misconception", "ada/open", "incident", "0.01", "0.25", "after_two"),
 )
 
 

@@ -135,7 +135,7 @@ async def test_a_hint_shows_a_reply_at_once_and_a_reconnect_repeats_nothing(
     again = viewer(alice, alices_run, after=frame["seq"])
     await again.connect()
     items = await items_until(again, 2)
-    assert [(item["kind"], item["id"]) for item in items] == [("message", "m-2"), ("letter", "after_two")]
+    assert [(item["kind"], item["id"]) for item in items] == [("message", "m-2"), ("letter", "letter-1")]
     await again.leave()
 
 
