@@ -269,7 +269,8 @@ def load_solution(task: Task, name: str) -> Solution:
     folder = root / {"shortcut": "shortcuts", "bypass": "bypasses"}.get(kind, "") / name
     manifest = (folder / "solution.toml").relative_to(task.scenario.folder).as_posix()
     note = _validate(SolutionNote, _read_toml(task.scenario.folder, manifest), task.scenario.folder, manifest)
-    overlays = tuple(path for path in (folder / "system", folder / task.task_id / "system") if path.is_dir())
+    base = [root / note.extends / "system"] if note.extends else []
+    overlays = tuple(path for path in (*base, folder / "system", folder / task.task_id / "system") if path.is_dir())
     source = {"own": folder, "reference": root / "reference", "none": None}[note.conversation]
     conversation = _conversation_of(task, source) if source else Conversation()
     return Solution(name, kind, note, overlays, conversation)

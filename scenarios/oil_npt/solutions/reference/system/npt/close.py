@@ -22,7 +22,17 @@ from npt.record import Record
 from npt.stops import Stop, find_stops
 
 HEADER = (
-    "line_no", "rig_id", "claim_month", "start", "end", "equipment_tag", "hours", "status", "clause", "evidence", "note",
+    "line_no",
+    "rig_id",
+    "claim_month",
+    "start",
+    "end",
+    "equipment_tag",
+    "hours",
+    "status",
+    "clause",
+    "evidence",
+    "note",
 )
 LONGEST_RECURRENCE = timedelta(days=14)
 LONGEST_STOP = timedelta(days=4)  #: reports after the month's end that may still tell of a stop in it
@@ -73,10 +83,21 @@ class MonthEnd:
                 table.writerow(HEADER)
                 for number, row in enumerate(rows, start=1):
                     evidence = "|".join(self._record.evidence(rig, row.start, row.end))
-                    table.writerow((
-                        number, rig, f"{self._month:%Y-%m}", f"{row.start:%Y-%m-%dT%H:%M}", f"{row.end:%Y-%m-%dT%H:%M}",
-                        row.tag, f"{row.hours:.2f}", row.status, row.clause, evidence, row.note,
-                    ))
+                    table.writerow(
+                        (
+                            number,
+                            rig,
+                            f"{self._month:%Y-%m}",
+                            f"{row.start:%Y-%m-%dT%H:%M}",
+                            f"{row.end:%Y-%m-%dT%H:%M}",
+                            row.tag,
+                            f"{row.hours:.2f}",
+                            row.status,
+                            row.clause,
+                            evidence,
+                            row.note,
+                        )
+                    )
         self._db.commit()
 
     def _rows(self, rig: str) -> list[Row]:
@@ -133,8 +154,16 @@ class MonthEnd:
         self._db.execute(
             "INSERT INTO settlement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                f"{self._month:%Y-%m}", stop.rig, stop.start.isoformat(), stop.end.isoformat(), stop.tag, owner, decision,
-                *terms, row.hours if row else 0.0, settlement.terms.clause if settlement else "",
+                f"{self._month:%Y-%m}",
+                stop.rig,
+                stop.start.isoformat(),
+                stop.end.isoformat(),
+                stop.tag,
+                owner,
+                decision,
+                *terms,
+                row.hours if row else 0.0,
+                settlement.terms.clause if settlement else "",
             ),
         )
 

@@ -39,13 +39,13 @@ def load_reports(connection, path):
     """Add the lines of a report file, each revision under its own number. What is known already is left as it is."""
     column = {name: position for position, name in enumerate(REPORT_COLUMNS)}
     rows = list(read_table(path, REPORT_COLUMNS))
-    before = connection.total_changes
     marks = ", ".join("?" * len(REPORT_COLUMNS))
     connection.executemany(f"INSERT OR IGNORE INTO ddr_line VALUES ({marks})", rows)
     heads = {tuple(row[column[name]] for name in HEAD) + (is_joint(row, column),) for row in rows}
     connection.executemany("INSERT OR IGNORE INTO report VALUES (?, ?, ?, ?, ?)", sorted(heads))
     marks = ", ".join("?" * len(LINE))
     lines = [tuple(row[column[name]] for name in LINE) for row in rows]
+    before = connection.total_changes
     connection.executemany(f"INSERT OR IGNORE INTO report_line VALUES ({marks})", lines)
     return connection.total_changes - before
 

@@ -18,6 +18,7 @@ METRES_PER_FOOT = 0.3048
 BINDING = {
     "last_joint": "COALESCE(MAX(CASE WHEN joint THEN rev END), MIN(rev))",
     "first": "MIN(rev)",
+    "newest": "MAX(rev)",
 }
 
 

@@ -63,9 +63,7 @@ def find_stops(lines: list[Line], tag_of: Callable[[str], str | None]) -> list[S
     return stops
 
 
-def _read_stop(
-    lines: list[Line], first: int, tag: str, tag_of: Callable[[str], str | None]
-) -> tuple[Stop, int]:
+def _read_stop(lines: list[Line], first: int, tag: str, tag_of: Callable[[str], str | None]) -> tuple[Stop, int]:
     """The stop that begins with line ``first``, and the index of the line after it."""
     index, parts, clean = first, [], True
     while lines[index].op_code == TRIP:
