@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-_SESSION_VAR = Path(tempfile.mkdtemp(prefix="fdegym-test-"))
-for _name in [name for name in os.environ if name.startswith("FDEGYM_")] + ["REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS"]:
-    os.environ.pop(_name, None)
-os.environ["FDEGYM_VAR"] = str(_SESSION_VAR)
-os.environ["FDEGYM_SOCKETS"] = str(_SESSION_VAR / "run") if len(str(_SESSION_VAR)) < 38 else ""
-os.environ.setdefault("FDEGYM_SECRET_KEY", "tests-only-" + "k" * 60)
-
 
 @pytest.fixture(scope="session", autouse=True)
 def _plain_static_files() -> Iterator[None]:

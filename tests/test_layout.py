@@ -15,7 +15,9 @@ SOURCE_ROOTS = ("platform", "workspaces", "stakeholders", "grading", "scenarios"
 
 
 def python_files() -> list[Path]:
-    return [path for root in SOURCE_ROOTS for path in sorted((ROOT / root).rglob("*.py")) if "__pycache__" not in path.parts]
+    return [
+        path for root in SOURCE_ROOTS for path in sorted((ROOT / root).rglob("*.py")) if "__pycache__" not in path.parts
+    ]
 
 
 def test_platform_stays_a_source_root_and_shadows_nothing():
@@ -66,7 +68,9 @@ def test_the_lock_files_pin_every_package_by_hash_and_name_no_address():
 
 
 def test_vendored_assets_are_what_the_lock_says():
-    done = subprocess.run([sys.executable, "ops/vendor_assets.py", "--check"], cwd=ROOT, check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "ops/vendor_assets.py", "--check"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
