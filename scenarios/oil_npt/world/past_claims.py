@@ -130,6 +130,9 @@ class ContractorsOffice:
             if stop.kind == "O":
                 return pick(rng, HIRE_WORDS).format(item=SHORT_NAMES.get(stop.tag, line.tag))
             return pick(rng, HOLE_WORDS if stop.kind == "H" else SERVICE_WORDS)
+        report, _, rev = line.evidence.partition("@")
+        if reason == "revision" and self._archive.binding_rev(report) == int(rev):
+            reason = "beyond"
         return pick(rng, REASONS.get(reason, REASONS["beyond"]))
 
     def _other_stop(self, line: WrittenLine) -> Stoppage | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -45,7 +46,10 @@ class StatementRow:
 
 
 def candidates(credits: Sequence[Credit], stoppages: Sequence[Stoppage]) -> list[StatementRow]:
-    """Every row that a complete tally of the rigs' own and hired equipment would have; of equal keys the first."""
+    """Every row that a complete tally of the rigs' own and hired equipment would have.
+
+    There is none for a day on which the same item stopped twice: a row must say which stop it means.
+    """
     rows = [
         StatementRow(
             credit.stoppage.rig, credit.start.date(), credit.stoppage.tag, credit.gross_h, credit.allowance_h,
@@ -59,11 +63,9 @@ def candidates(credits: Sequence[Credit], stoppages: Sequence[Stoppage]) -> list
             hours = sum(segment.hours for segment in segments)
             rows.append(StatementRow(stop.rig, segments[0].start.date(), stop.tag, hours, 0.0, 0.0, None))
     rows = [row for row in rows if FIRST_MIDNIGHT.date() <= row.day <= LAST_DAY]
-    rows.sort(key=lambda row: (row.day.replace(day=1), row.rig, row.day, row.tag, -row.gross_h))
-    unique: dict[Key, StatementRow] = {}
-    for row in rows:
-        unique.setdefault(row.key, row)
-    return list(unique.values())
+    rows.sort(key=lambda row: (row.day.replace(day=1), row.rig, row.day, row.tag))
+    times = Counter(row.key for row in rows)
+    return [row for row in rows if times[row.key] == 1]
 
 
 def sampled(rows: Sequence[StatementRow], always: frozenset[Key], rng: Generator) -> list[StatementRow]:
@@ -90,7 +92,3 @@ def statements_csv(rows: Sequence[StatementRow], rng: Generator) -> bytes:
             for row in rows
         ],
     )  # fmt: skip
-
-
-def by_key(rows: Sequence[StatementRow]) -> Mapping[Key, StatementRow]:
-    return {row.key: row for row in rows}
