@@ -40,12 +40,12 @@ def warm_matcher(scenario: Scenario) -> None:
 
 
 def warm_matchers() -> None:
-    """``warm_matcher`` for every scenario on offer; one that cannot be loaded is logged and does not stop the others."""
+    """``warm_matcher`` for every scenario on offer; one that cannot be loaded does not stop the others."""
     for card in scenarios():
         try:
             warm_matcher(get_scenario(card.id))
-        except (FdegymError, OSError, ValueError):
-            logger.warning("the matcher of %s is not warm yet", card.id, exc_info=True)
+        except (FdegymError, OSError, ValueError) as problem:
+            logger.warning("the matcher of %s is loaded with its first message: %s", card.id, problem)
 
 
 def matcher_of(scenario: Scenario, script: Script) -> Matcher:

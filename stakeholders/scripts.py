@@ -53,6 +53,6 @@ def _built_task(scenario_id: str, task_id: str) -> Task:
     if not is_built(scenario, task_id, salt, cache):
         raise WorldMissing(
             "The customer cannot be reached: this run's material is not on this host (any more). Nothing was changed; "
-            "an operator can bring it back with `manage.py prepare`."
+            "an operator brings it back with `manage.py prepare`."
         )
     return load_task(scenario, task_id, cache / world_key(scenario, task_id, salt))

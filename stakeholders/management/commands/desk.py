@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ class Command(BaseCommand):
     help = "Run the desk: the process behind `ask` and the chat."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # every run is a socket, every client another
         try:
             asyncio.run(_serve())
         except DeskRunning as running:
