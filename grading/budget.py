@@ -37,7 +37,7 @@ class EntryPointRecord:
             "calls": self.calls,
             "cpu_s": round(self.cpu_s, 3),
             "failed": sum(self.failures.values()),
-            "reasons": dict(sorted(self.failures.items())),
+            "failures": dict(sorted(self.failures.items())),
             "first": None if self.first is None else dict(self.first),
         }
 

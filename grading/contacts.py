@@ -19,7 +19,10 @@ PREFIX = "contact."
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """``cost`` is C in units of U. ``facts`` and ``grants`` are in the order of their first release."""
+    """``cost`` is C in units of U. ``facts`` and ``grants`` are in the order of their first release.
+
+    A contact is a message that was answered: automatic replies and messages not understood are none.
+    """
 
     cost: Decimal
     facts: tuple[str, ...]
@@ -49,7 +52,7 @@ def fold_contacts(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Conversati
             incidents[incident] += 1
         person = payload.get("person")
         if person and kind == "contact.message":
-            contacts[person] += 1
+            contacts[person] += 1 if payload.get("counted", True) or charge else 0
             cost_by_person[person] = cost_by_person.get(person, Decimal(0)) + charge
         elif not person:
             waiting += charge

@@ -39,3 +39,16 @@ def test_who_asked_nobody_owes_nothing():
     assert found.cost == 0
     assert found.facts == ()
     assert found.incidents == {}
+
+
+def test_a_message_that_got_no_answer_is_no_contact():
+    away = {"person": "solvang", "charge": "0", "facts": [], "grants": [], "incident": None, "counted": False}
+    found = fold_contacts([("contact.message", away)])
+    assert found.contacts_by_person == {"solvang": 0}
+    assert found.cost == 0
+
+
+def test_what_a_letter_carries_is_not_told_before_it_is_read():
+    arrived = ("contact.inbox", {"id": "note", "sender": "solvang", "carries": ["F9"]})
+    assert fold_contacts([arrived]).facts == ()
+    assert fold_contacts([arrived, ("contact.inbox_read", {"sender": "solvang", "facts": ["F9"]})]).facts == ("F9",)

@@ -66,7 +66,7 @@ def test_a_crash_is_the_failure_of_its_call_and_its_words_are_kept(tmp_path, sys
     (system / "shop" / "total.py").write_text("raise SystemExit('no totals today')")
     graded = play(tmp_path, LocalDeployment(system))
     assert graded.kpi == 0.0
-    assert graded.failures["total"]["reasons"] == {"exit": 10}
+    assert graded.failures["total"]["failures"] == {"exit": 10}
     first = graded.failures["total"]["first"]
     assert (first["call"], first["exit_status"]) == (2, 1)
     assert "no totals today" in first["stderr"]
@@ -75,7 +75,7 @@ def test_a_crash_is_the_failure_of_its_call_and_its_words_are_kept(tmp_path, sys
 def test_five_timeouts_in_a_row_end_an_entry_point_and_spare_the_other(tmp_path, system):
     deployment = ScriptedDeployment(system, lambda argv: "cpu_limit" if argv[2] == "shop.total" else None, cpu_s=0.1)
     graded = play(tmp_path, deployment)
-    assert graded.failures["total"]["reasons"] == {"cpu_limit": 5, "given_up": 5}
+    assert graded.failures["total"]["failures"] == {"cpu_limit": 5, "given_up": 5}
     assert graded.failures["record"]["failed"] == 0
     assert len(deployment.steps) == 15
 
@@ -85,7 +85,7 @@ def test_a_success_between_timeouts_starts_the_count_anew(tmp_path, system):
         return "wall_limit" if argv[2] == "shop.total" and argv[-1] != "4" else None
 
     graded = play(tmp_path, ScriptedDeployment(system, outcome))
-    assert graded.failures["total"]["reasons"] == {"wall_limit": 9}
+    assert graded.failures["total"]["failures"] == {"wall_limit": 9}
 
 
 def test_calls_fail_at_once_when_the_replay_has_spent_its_seconds(tmp_path, system):
@@ -93,7 +93,7 @@ def test_calls_fail_at_once_when_the_replay_has_spent_its_seconds(tmp_path, syst
     graded = play(tmp_path, deployment, tiny_task(limits=limits(call_cpu_s=4, replay_cpu_s=10)))
     assert len(deployment.steps) == 4
     assert graded.cpu_s == 12.0
-    assert sum(entry["reasons"].get("replay_cpu_spent", 0) for entry in graded.failures.values()) == 16
+    assert sum(entry["failures"].get("replay_cpu_spent", 0) for entry in graded.failures.values()) == 16
     assert [call.cpu_s for call in deployment.limits] == [4.0, 4.0, 4.0, 1.0]
     assert {call.wall_s for call in deployment.limits} == {16.0}
 
@@ -103,7 +103,7 @@ def test_a_delivery_that_sleeps_does_not_hold_a_worker_for_days(tmp_path, system
     deployment = ScriptedDeployment(system, lambda argv: None, wall_s=15.0)
     graded = play(tmp_path, deployment, tiny_task(limits=limits(call_cpu_s=4, replay_cpu_s=10)))
     assert len(deployment.steps) == 3
-    assert graded.failures["record"]["reasons"] == {"replay_time_spent": 8}
+    assert graded.failures["record"]["failures"] == {"replay_time_spent": 8}
 
 
 def test_a_wall_limit_on_an_overloaded_host_is_void_and_not_failed(tmp_path, system):
@@ -195,7 +195,7 @@ def test_a_place_made_unusable_costs_the_delivery_its_file_and_nothing_else(tmp_
 
     graded = play(tmp_path, Obstructed(system))
     assert graded.kpi == -20.0
-    assert graded.failures["production's own files"]["reasons"] == {"obstructed": 1}
+    assert graded.failures["production's own files"]["failures"] == {"obstructed": 1}
 
 
 def test_progress_is_told_at_most_five_times_a_second_and_always_at_the_end(tmp_path, system):

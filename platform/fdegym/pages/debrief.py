@@ -45,6 +45,8 @@ FAILURE_WORDS = {
     "cpu_limit": "used up its CPU time",
     "wall_limit": "ran out of time",
     "memory_limit": "used up its memory",
+    "server_lost": "ended every process around it, its own with them",
+    "obstructed": "stood where production writes its own file",
     "replay_cpu_spent": "was not run any more: the CPU time of the whole replay was spent",
     "replay_time_spent": "was not run any more: the time of the whole replay was spent",
     "given_up": "was not run any more: it had run out of time five times in a row",
