@@ -6,13 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
+
 @pytest.fixture(scope="session", autouse=True)
 def _plain_static_files() -> Iterator[None]:
     """Pages in tests name static files by their plain names: no collectstatic before a test run."""
     from django.conf import settings
     from django.test.utils import override_settings
 
-    storages = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    storages = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
     hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     with override_settings(STORAGES=storages, SERVESTATIC_USE_MANIFEST=False, PASSWORD_HASHERS=hashers):
         yield
