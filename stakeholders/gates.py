@@ -66,6 +66,14 @@ def is_strewn(evidence: Evidence, wanted_kinds: Collection[str], context: GateCo
     )
 
 
+def fact_value(facts: Mapping[str, Any], name: str) -> Any:
+    """A fact by its name; a dot goes into a table of facts (``first_pass.ptext``). None where there is none."""
+    value: Any = facts
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
 def _met(condition: Condition, heard: list[Heard], pointed: list[Heard], context: GateContext) -> bool:
     if condition.all_of is not None:
         return all(_met(part, heard, pointed, context) for part in condition.all_of)
@@ -87,7 +95,7 @@ def _mentioned(group: list[str], heard: list[Heard]) -> bool:
 
 
 def _cites_number(wanted: CitesNumber, message: Evidence, context: GateContext) -> bool:
-    value = float(context.facts[wanted.fact])
+    value = float(fact_value(context.facts, wanted.fact))
     for number in message.numbers:
         if number.means(
             value, wanted.tolerance, wanted.unit, unit_required=wanted.unit_required, signed=wanted.signed

@@ -14,7 +14,7 @@ from scenarios.kit.format import InboxMessage, ScenarioConfig, Stakeholder, Stak
 from scenarios.kit.gates import Condition, Gate
 from stakeholders.calendar import Calendar
 from stakeholders.evidence import EvidenceReader
-from stakeholders.gates import GateContext
+from stakeholders.gates import GateContext, fact_value
 from stakeholders.terms import compiled
 
 
@@ -144,7 +144,7 @@ def _problems(config: ScenarioConfig, people: Mapping[str, Stakeholder], context
 
 def _leaf_problems(leaf: Condition, config: ScenarioConfig, context: GateContext) -> Iterator[str]:
     if leaf.cites_number is not None:
-        value = context.facts.get(leaf.cites_number.fact)
+        value = fact_value(context.facts, leaf.cites_number.fact)
         if isinstance(value, bool) or not _is_number(value):
             yield f"cites_number: the fact {leaf.cites_number.fact!r} is {value!r}, not a number"
     if leaf.cites_record is not None:

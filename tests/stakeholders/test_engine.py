@@ -145,6 +145,14 @@ def test_what_fitted_no_topic_was_still_told(run: Rehearsal) -> None:
     assert run.say("ada", "Was it closed?", "ada/ramp")["facts"] == ["F6"]
 
 
+def test_a_number_may_stand_in_a_table_of_facts_and_be_bound_to_a_term_of_its_clause() -> None:
+    gate = '{ fact = "shares.late", tolerance = 0.01, near = ["late", "迟到"] }'
+    people = PEOPLE.replace('{ fact = "late_share", tolerance = 0.02 }', gate)
+    run = Rehearsal(small_script(people=people, facts={"shares": {"late": 0.62}}))
+    assert run.say("ada", "62 % were early, 20 % were late?", "ada/share")["kind"] == "gate_miss"
+    assert run.say("ada", "20 % were early, 62 % were late?", "ada/share")["kind"] == "answered"
+
+
 def test_more_than_four_numbers_point_at_nothing(run: Rehearsal) -> None:
     assert run.say("ada", "Is it 60, 61, 62, 63 or 64 %?", "ada/share")["kind"] == "gate_miss"
     assert run.say("ada", "Is it 61, 62, 63 or 64 %?", "ada/share")["kind"] == "answered"
