@@ -102,7 +102,7 @@ class Budget:
                 "call": self.calls,
                 "failure": failure,
                 "exit_status": exit_status,
-                "stderr": stderr[-STDERR_TAIL_BYTES:].decode("utf-8", "replace"),
+                "stderr": stderr[-STDERR_TAIL_BYTES:].decode("utf-8", "replace").replace("\x00", "\ufffd"),
             }
 
     def summary(self) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ network or settings.
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 import traceback
@@ -18,6 +19,8 @@ import numpy
 
 from grading.frames import Channel, ChannelClosed, Frame
 from scenarios.kit.world import CallOutcome, Outcome, Streams, TaskView
+
+LONGEST_TEXT = 2_000  #: characters of one text of an outcome
 
 
 class HostRefusal(ValueError):
@@ -63,21 +66,32 @@ class RemoteHost:
         return list(self._ask({"op": "list", "path": path, "max_entries": int(max_entries)}).head["names"])
 
     def progress(self, done: int, total: int, what: str) -> None:
-        self._channel.send({"op": "progress", "done": int(done), "total": int(total), "what": what})
+        self._channel.send({"op": "progress", "done": int(done), "total": int(total), "what": _storable(what)})
+
+
+def _storable(text: str) -> str:
+    """Text that every database and page takes, whatever a delivery wrote: no NUL, no half characters, no endless line."""
+    clean = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return clean if len(clean) <= LONGEST_TEXT else clean[: LONGEST_TEXT - 1] + "…"
 
 
 def plain(value: Any) -> Any:
-    """A grader's value as JSON has it: numpy's numbers and arrays become Python's, tuples lists, dates text."""
+    """A grader's value as JSON has it: numpy's numbers and arrays become Python's, tuples lists, dates text.
+
+    A number that is not finite becomes None. Texts may quote what a delivery wrote, so they are made storable.
+    """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {_storable(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = sorted(value) if isinstance(value, set | frozenset) else value
         return [plain(item) for item in items]
     if isinstance(value, numpy.ndarray | numpy.generic):
         return plain(value.tolist())
-    if isinstance(value, str | int | float | bool) or value is None:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int | bool) or value is None:
         return value
-    return str(value)
+    return _storable(str(value))
 
 
 def outcome_head(outcome: Outcome) -> dict[str, Any]:
@@ -86,10 +100,10 @@ def outcome_head(outcome: Outcome) -> dict[str, Any]:
         "op": "outcome",
         "kpi": plain(outcome.kpi),
         "incidents": [
-            {"id": found.id, "detail": found.detail, "count": plain(found.count)} for found in outcome.incidents
+            {"id": found.id, "detail": plain(found.detail), "count": plain(found.count)} for found in outcome.incidents
         ],
         "breakdown": plain(outcome.breakdown),
-        "period": outcome.period,
+        "period": plain(outcome.period),
     }
 
 

@@ -183,6 +183,33 @@ def replay(production, host):
     assert graded.incidents[0].count == 2
 
 
+def test_what_a_delivery_wrote_can_be_quoted_whatever_it_is(tmp_path, system):
+    """Half characters, NUL, endless lines and infinities reach the grade as something every database takes."""
+    grader = """
+from scenarios.kit.world import IncidentFound, Outcome
+
+def replay(production, host):
+    odd = "\\ud800 nul \\x00 " + "x" * 5000
+    host.progress(1, 1, odd)
+    facts = {"kind": "facts", "title": odd, "items": [[odd, float("inf")], [float("nan"), 1]]}
+    return Outcome(1.0, (IncidentFound("changed_unasked", odd),), (facts,), odd)
+"""
+    (system / "shop" / "total.py").write_text("")
+    graded = play(tmp_path, LocalDeployment(system), scenario=scenario_with(tmp_path, grader=grader))
+    (label, infinite), (undefined, one) = graded.breakdown[0]["items"]
+    assert (infinite, undefined, one) == (None, None, 1)
+    for text in (label, graded.breakdown[0]["title"], graded.incidents[0].detail, graded.period):
+        assert text.startswith("? nul \ufffd x")
+        assert text.endswith("x…")
+        assert len(text) == 2000
+
+
+def test_what_a_failing_call_printed_can_be_stored(tmp_path, system):
+    (system / "shop" / "total.py").write_text("import sys\nsys.stderr.buffer.write(b'\\x00\\xff')\nsys.exit(3)")
+    graded = play(tmp_path, LocalDeployment(system))
+    assert graded.failures["total"]["first"]["stderr"] == "\ufffd\ufffd"
+
+
 def test_a_lost_sandbox_is_no_failed_call(tmp_path, system):
     with pytest.raises(SandboxLost):
         play(tmp_path, ScriptedDeployment(system, lambda argv: SandboxLost("gone")))
