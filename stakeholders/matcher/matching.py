@@ -121,8 +121,8 @@ class Matcher:
         if not any(char.isalnum() for char in plain):
             return Heard(message, (), np.zeros((0, len(self._classes))), False)
         parts = clauses(text)
-        spoken = [plain, *(_plain(part.text) for part in parts)] if len(parts) > 1 else [plain]
-        features = self._fitted.centre.features(self._encoder.encode(spoken))
+        spoken = [_plain(part.text) for part in parts] if len(parts) > 1 else []
+        features = self._fitted.centre.features(self._encoder.encode_message(plain, spoken))
         return Heard(message, tuple(parts), self._fitted.classifier.shares(features), is_steering(plain))
 
     def judge(self, heard: Heard, person: str) -> Match:

@@ -51,14 +51,31 @@ class MiniLM:
     def encode(self, texts: Sequence[str], most_tokens: int) -> Floats:
         """(texts, 384), each row of length one. A text is cut at ``most_tokens``."""
         tokens = [self._tokens.encode(text, most_tokens) for text in texts]
-        ends = np.cumsum([len(part) for part in tokens])
-        spans = [slice(end - len(part), end) for part, end in zip(tokens, ends, strict=True)]
+        spans = _spans(tokens)
+        return _pooled(self._states(tokens), spans)
+
+    def encode_clauses(self, clauses: Sequence[str], most_tokens: int) -> Floats:
+        """(1 + clauses, 384): a text as a whole, then each of its clauses as it reads within the text.
+
+        The text goes through the layers once. A clause cut off by ``most_tokens`` has the whole text's vector.
+        """
+        parts = [self._tokens.encode(clause, most_tokens)[1:-1] for clause in clauses]
+        start, end = self._tokens.encode("", 2)
+        inner = [token for part in parts for token in part][: most_tokens - 2]
+        tokens = [start, *inner, end]
+        spans = [slice(0, len(tokens))]
+        for part in parts:
+            first = spans[-1].stop if len(spans) > 1 else 1
+            spans.append(slice(min(first, len(tokens) - 1), min(first + len(part), len(tokens) - 1)))
+        spans[1:] = [span if span.start < span.stop else spans[0] for span in spans[1:]]
+        return _pooled(self._states([tokens]), spans)
+
+    def _states(self, tokens: Sequence[Sequence[int]]) -> Floats:
+        spans = _spans(tokens)
         states = self._embed(tokens)
         for layer in range(_LAYERS):
             states = self._layer(states, f"layer.{layer}", spans)
-        pooled = np.stack([states[span].mean(axis=0) for span in spans])
-        norms: Floats = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
-        return norms
+        return states
 
     def _embed(self, tokens: Sequence[Sequence[int]]) -> Floats:
         flat = np.concatenate([np.asarray(part) for part in tokens])
@@ -94,6 +111,17 @@ class MiniLM:
             weights /= weights.sum(axis=2, keepdims=True)
             mixed[span] = (weights @ value).transpose(1, 0, 2).reshape(length, WIDTH)
         return mixed
+
+
+def _spans(tokens: Sequence[Sequence[int]]) -> list[slice]:
+    ends = np.cumsum([len(part) for part in tokens])
+    return [slice(int(end) - len(part), int(end)) for part, end in zip(tokens, ends, strict=True)]
+
+
+def _pooled(states: Floats, spans: Sequence[slice]) -> Floats:
+    means = np.stack([states[span].mean(axis=0) for span in spans])
+    unit: Floats = means / np.linalg.norm(means, axis=1, keepdims=True)
+    return unit
 
 
 def _gelu(values: Floats) -> Floats:
