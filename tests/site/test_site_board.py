@@ -100,6 +100,20 @@ def test_hidden_means_hidden_on_every_board(address, view, alice, bob, visit, gr
     assert "You are on no board" in page(visit(alice), *address, view=view)
 
 
+def test_a_board_follows_at_once_who_hides_who_is_back_and_who_is_graded(alice, bob, charlie, visit, graded):
+    """FC-107: nothing that was drawn before lingers."""
+    graded(alice, kpi=300.0)
+    graded(bob, kpi=400.0)
+    for address in (BOARD, ("leaderboard", ())):
+        assert names_in_order(page(visit(None), *address)) == ["alice", "bob"]
+        User.objects.filter(pk=alice.pk).update(on_leaderboard=False)
+        assert names_in_order(page(visit(None), *address)) == ["bob"]
+        User.objects.filter(pk=alice.pk).update(on_leaderboard=True)
+        assert names_in_order(page(visit(None), *address)) == ["alice", "bob"]
+    graded(charlie, kpi=250.0)
+    assert names_in_order(page(visit(None), *BOARD)) == ["charlie", "alice", "bob"]
+
+
 def test_a_name_that_is_markup_is_shown_as_text(alice, visit, graded):
     """FC-47."""
     alice.display_name = '<img src=x onerror="alert(1)">'

@@ -155,7 +155,7 @@ def _customer_of(run: Run) -> _Withdrawn:
 @require_safe
 def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     run = get_run_for_user(request.user, run_id)
-    grade = current_grade(run) if run.state == RunState.GRADED else None
+    grade = current_grade(run)
     if grade is None:
         return redirect("run", run_id=run.id)
     scenario = get_scenario(run.scenario_id)
@@ -169,7 +169,7 @@ def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     """The run as JSON, once it is graded: before, it would tell the task."""
     run = get_run_for_user(request.user, run_id)
-    grade = current_grade(run) if run.state == RunState.GRADED else None
+    grade = current_grade(run)
     if grade is None:
         raise RunStateConflict("A run can be exported once it is graded. Your runs’ list can be exported at any time.")
     answer = JsonResponse(run_export(run, grade), json_dumps_params={"ensure_ascii": False, "indent": 1})
