@@ -1,0 +1,51 @@
+"""What grading asks its own host: is it too busy, and does the process that made a thing still live."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from grading import overload
+from grading.overload import host_overloaded
+from grading.processes import is_alive, process_name
+
+
+@pytest.mark.parametrize(
+    ("runnable", "expected"), [([0], False), ([4], False), ([5], True), ([9, 0], True), ([6, 0], False)]
+)
+def test_more_than_two_runnable_processes_a_core_are_an_overload(monkeypatch, runnable, expected):
+    samples = iter(range(10_000))
+    monkeypatch.setattr(overload, "_runnable", lambda: runnable[next(samples) % len(runnable)])
+    monkeypatch.setattr(overload.os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(overload, "INTERVAL_S", 0)
+    assert host_overloaded() is expected
+
+
+def test_the_host_can_be_asked():
+    assert overload._runnable() >= 0
+
+
+def test_this_process_lives():
+    assert is_alive(process_name())
+    assert process_name().startswith(f"{os.getpid()}-")
+
+
+def test_a_process_that_ended_does_not_live_and_neither_does_its_number_under_another_start():
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    from grading.processes import _started
+
+    name = f"{child.pid}-{_started(child.pid)}"
+    assert is_alive(name)
+    child.kill()  # not waited for yet: a zombie does no work
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not is_alive(name)
+    child.wait()
+    child.stdin.close()
+    assert not is_alive(name)
+    assert not is_alive(f"{os.getpid()}-1")
+
+
+@pytest.mark.parametrize("name", ["", "x", "-", "99999999-None", "12"])
+def test_a_name_of_nobody_is_nobodys(name):
+    assert not is_alive(name)
