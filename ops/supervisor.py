@@ -119,6 +119,9 @@ def services(home: Path, bind: str, port: int, var: Path, sockets: Path) -> list
         "--ws",
         "websockets-sansio",
         "--no-access-log",
+        # its line for each WebSocket would hold the ticket
+        "--log-level",
+        "warning",
         "--lifespan",
         "off",
     ]

@@ -120,7 +120,7 @@ CELERY_TIMEZONE = "UTC"
 if ENVIRONMENT.redis_url:
     CELERY_BROKER_URL = ENVIRONMENT.redis_url
 else:
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(VAR / "queue"),
         "data_folder_out": str(VAR / "queue"),
