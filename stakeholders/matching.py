@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import threading
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from scenarios.kit.load import Scenario
 from scenarios.kit.phrasings import load_phrasings
 from stakeholders import engine
 from stakeholders.script import Script
-from stakeholders.scripts import compiled_script
 
 if TYPE_CHECKING:
     from stakeholders.matcher import Matcher
@@ -34,9 +34,12 @@ def find_match(script: Script, message: str, person: str) -> engine.Match:
 
 
 def warm_matcher(scenario: Scenario) -> None:
-    """Load the matcher of every task that people are given, so that the first message does not wait for it."""
+    """Load the matcher of every task that people are given, so that the first message does not wait for it.
+
+    Needs no world: which topics there are stands in the file, whatever the facts.
+    """
     for task_id in scenario.config.offered:
-        matcher_of(scenario, compiled_script(scenario.id, task_id, scenario.release))
+        _matcher(scenario, topics_in_file(scenario, task_id))
 
 
 def warm_matchers() -> None:
@@ -44,13 +47,27 @@ def warm_matchers() -> None:
     for card in scenarios():
         try:
             warm_matcher(get_scenario(card.id))
-        except (FdegymError, OSError, ValueError) as problem:
+        except (FdegymError, OSError, ValueError, KeyError) as problem:
             logger.warning("the matcher of %s is loaded with its first message: %s", card.id, problem)
 
 
 def matcher_of(scenario: Scenario, script: Script) -> Matcher:
     """The matcher for the topics of a script, loaded once."""
-    topics = tuple((key, person.id, topic.subject) for key, person, topic in script.topics())
+    return _matcher(scenario, tuple((key, person.id, topic.subject) for key, person, topic in script.topics()))
+
+
+def topics_in_file(scenario: Scenario, task_id: str) -> Topics:
+    """The topics that exist on a task, from ``stakeholders.toml`` as it was written, not rendered."""
+    people = tomllib.loads((scenario.folder / "stakeholders.toml").read_text(encoding="utf-8"))["stakeholders"]
+    return tuple(
+        (f"{person['id']}/{topic['id']}", person["id"], topic.get("subject"))
+        for person in people
+        for topic in person.get("topics", ())
+        if task_id in topic.get("tasks", (task_id,))
+    )
+
+
+def _matcher(scenario: Scenario, topics: Topics) -> Matcher:
     with _loading:  # several first messages at once load it once
         return _loaded(scenario.folder / "phrasings.toml", scenario.release, topics)
 
