@@ -1,8 +1,9 @@
 """Run as a program: a site of its own in a temporary directory, for tests that kill processes.
 
 ``desk_process.py make N`` makes the database and N open runs and prints their ids; ``desk_process.py serve`` is the desk
-with a matcher of exact phrasings. "Slow question" takes the matcher a second. While the file ``die`` lies in the site's
-directory, the desk kills itself right after a message was logged, before anybody heard of it.
+with a matcher of exact phrasings. "Slow question" takes the matcher a second, from when the file ``thinking`` is there.
+While the file ``die`` lies in the site's directory, the desk kills itself right after a message was logged, before
+anybody heard of it.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def serve() -> None:
 
     def find_match(script: Any, message: str, person: str) -> Any:
         if message == "Slow question":
+            (settings.VAR / "thinking").touch()
             time.sleep(1)
             message = "When do doors open?"
         return exact(script, message, person)
