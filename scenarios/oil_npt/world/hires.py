@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -19,7 +19,7 @@ from scenarios.oil_npt.world.fleet import (
 )
 from scenarios.oil_npt.world.stoppages import RIGS
 
-SHOWN_UNTIL = date(2026, 9, 30)  #: orders of later days only appear in production
+REGISTER_KEPT_UNTIL = date(2026, 2, 1)  #: maintenance has entered no hire since
 OPERATOR = "TBE"
 VENDORS: Mapping[str, tuple[str, ...]] = {
     "SHK": ("Brandt Solids Hire", "Clearflow Rentals"),
@@ -28,14 +28,18 @@ VENDORS: Mapping[str, tuple[str, ...]] = {
     "MP-3": ("Steppe Pump Rentals",),
     "MWD": ("Meridian Directional",),
     "MTR": ("Meridian Directional", "Torr Motors"),
+    "LTW-1": ("Steppe Site Hire",),
+    "FLT-1": ("Steppe Site Hire",),
+    "TNK-9": ("Clearflow Rentals",),
+    "CBN-4": ("Steppe Site Hire",),
 }
 #: hired for a rig site, with no part in any stop
-SITE_ITEMS: tuple[tuple[str, str, str], ...] = (
-    ("LTW-1", "Light towers, four", "Steppe Site Hire"),
-    ("FLT-1", "Forklift, 10 t", "Steppe Site Hire"),
-    ("TNK-9", "Frac tank, 80 m3", "Clearflow Rentals"),
-    ("CBN-4", "Office cabin", "Steppe Site Hire"),
-)
+SITE_ITEMS: Mapping[str, str] = {
+    "LTW-1": "Light towers, four",
+    "FLT-1": "Forklift, 10 t",
+    "TNK-9": "Frac tank, 80 m3",
+    "CBN-4": "Office cabin",
+}
 SITE_ORDERS = 8
 #: hires of the 27 pairs of rig and item by how they run up to September 2026
 PATTERNS: Mapping[str, int] = {"running since 2025": 5, "from early 2026": 7, "interrupted": 10, "from later": 5}
@@ -63,8 +67,7 @@ class Hires:
     """All orders of the whole period, and whose item a tag is on a rig and day."""
 
     def __init__(self, streams: Streams, facts: Mapping[str, Any]) -> None:
-        self._operator_items = bool(facts["operator_items"])
-        self.orders = _numbered(_drawn(streams.rng("hires"), self._operator_items))
+        self.orders = _numbered(_drawn(streams.rng("hires"), bool(facts["operator_items"])))
         self._by_slot: dict[tuple[str, str], list[Order]] = {}
         for order in self.orders:
             self._by_slot.setdefault((order.rig, order.tag), []).append(order)
@@ -87,11 +90,7 @@ class Hires:
     def known_on(self, day: date) -> list[Order]:
         """The orders as the purchasing system shows them on ``day``: begun, with a day off hire only once it is past."""
         return [
-            order
-            if order.off_hire is not None and order.off_hire <= day
-            else Order(
-                order.number, order.rig, order.tag, order.description, order.vendor, order.payer, order.on_hire, None
-            )
+            order if order.off_hire is not None and order.off_hire <= day else replace(order, off_hire=None)
             for order in self.orders
             if order.on_hire <= day
         ]
@@ -100,13 +99,8 @@ class Hires:
         """What maintenance's register says: right for listed items and for hires that began before February 2026."""
         if tag in LISTED_TAGS:
             return True
-        return any(
-            order.on_hire < date(2026, 2, 1) for order in self._by_slot.get((rig, tag), ()) if self._on_site(tag)
-        )
-
-    @staticmethod
-    def _on_site(tag: str) -> bool:
-        return tag in HIRED_TAGS
+        orders = self._by_slot.get((rig, tag), ())
+        return any(order.payer == OPERATOR and order.on_hire < REGISTER_KEPT_UNTIL for order in orders)
 
 
 def _slots() -> list[tuple[str, str]]:
@@ -114,38 +108,45 @@ def _slots() -> list[tuple[str, str]]:
 
 
 def _drawn(rng: Generator, operator_items: bool) -> list[Order]:
-    drafts: list[Order] = []
+    """All orders without their numbers."""
 
-    def add(rig: str, tag: str, on_hire: date, off_hire: date | None, vendor: str, description: str) -> None:
+    def order(rig: str, tag: str, on_hire: date, off_hire: date | None) -> Order:
         payer = OPERATOR if operator_items or tag not in HIRED_TAGS else contractor_of(rig)
-        drafts.append(Order("", rig, tag, description, vendor, payer, on_hire, off_hire))
+        vendors = VENDORS[tag]
+        vendor = vendors[int(rng.integers(len(vendors)))]
+        return Order("", rig, tag, DESCRIPTIONS.get(tag) or SITE_ITEMS[tag], vendor, payer, on_hire, off_hire)
 
+    drafts = [order(rig, tag, on_hire, off_hire) for rig, tag, on_hire, off_hire in _hires_of_equipment(rng)]
+    drafts += [
+        order(rig, tag, _day(rng, date(2025, 3, 1), date(2025, 12, 20)), None) for rig in RIGS for tag in LISTED_TAGS
+    ]
+    site_items = tuple(SITE_ITEMS)
+    for _ in range(SITE_ORDERS):
+        tag = site_items[int(rng.integers(len(site_items)))]
+        on_hire = _day(rng, date(2026, 1, 10), date(2026, 6, 20))
+        off_hire = on_hire + timedelta(days=int(rng.integers(30, 95)))
+        drafts.append(order(RIGS[int(rng.integers(len(RIGS)))], tag, on_hire, off_hire))
+    return drafts
+
+
+def _hires_of_equipment(rng: Generator) -> list[tuple[str, str, date, date | None]]:
+    """(rig, tag, on hire, off hire) of the items that can stop a rig, over the whole period."""
     slots = [_slots()[index] for index in rng.permutation(len(_slots()))]
     contested = slots.index(("OK-5", "SHK"))
     slots[0], slots[contested] = slots[contested], slots[0]  # the shaker of OK-5 is on hire all year
     patterns = [name for name, count in PATTERNS.items() for _ in range(count)]
     later = rng.permutation(len(slots))
     ending, pausing = set(later[:ENDING_LATER]), set(later[ENDING_LATER : ENDING_LATER + INTERRUPTED_LATER])
+    hires: list[tuple[str, str, date, date | None]] = []
     for index, ((rig, tag), pattern) in enumerate(zip(slots, patterns, strict=True)):
-        vendor = VENDORS[tag][int(rng.integers(len(VENDORS[tag])))]
         spans = _early_spans(rng, pattern)
         if index in ending or index in pausing:
             off_hire = _day(rng, date(2026, 12, 5), date(2027, 6, 10))
             spans[-1] = (spans[-1][0], off_hire)
             if index in pausing:
                 spans.append((off_hire + timedelta(days=int(rng.integers(30, 65))), None))
-        for on_hire, off in spans:
-            add(rig, tag, on_hire, off, vendor, DESCRIPTIONS[tag])
-    for rig in RIGS:
-        for tag in LISTED_TAGS:
-            vendor = VENDORS[tag][int(rng.integers(len(VENDORS[tag])))]
-            add(rig, tag, _day(rng, date(2025, 3, 1), date(2025, 12, 20)), None, vendor, DESCRIPTIONS[tag])
-    for _ in range(SITE_ORDERS):
-        tag, description, vendor = SITE_ITEMS[int(rng.integers(len(SITE_ITEMS)))]
-        on_hire = _day(rng, date(2026, 1, 10), date(2026, 6, 20))
-        rig = RIGS[int(rng.integers(len(RIGS)))]
-        add(rig, tag, on_hire, on_hire + timedelta(days=int(rng.integers(30, 95))), vendor, description)
-    return drafts
+        hires.extend((rig, tag, *span) for span in spans)
+    return hires
 
 
 def _early_spans(rng: Generator, pattern: str) -> list[tuple[date, date | None]]:
@@ -167,21 +168,9 @@ def _day(rng: Generator, first: date, last: date) -> date:
 def _numbered(drafts: list[Order]) -> list[Order]:
     """Order numbers run by year in the order of the days on hire."""
     numbered: list[Order] = []
-    counts: dict[int, int] = {}
+    counts = {2025: 30}  # the year's first orders were for rigs that have left
     for draft in sorted(drafts, key=lambda order: (order.on_hire, order.rig, order.tag)):
         year = draft.on_hire.year
         counts[year] = counts.get(year, 0) + 1
-        number = f"RO-{year % 100:02d}-{counts[year] + (30 if year == 2025 else 0):03d}"
-        numbered.append(
-            Order(
-                number,
-                draft.rig,
-                draft.tag,
-                draft.description,
-                draft.vendor,
-                draft.payer,
-                draft.on_hire,
-                draft.off_hire,
-            )
-        )
+        numbered.append(replace(draft, number=f"RO-{year % 100:02d}-{counts[year]:03d}"))
     return numbered

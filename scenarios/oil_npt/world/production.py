@@ -66,9 +66,9 @@ class Production:
         """Claims do not reach the rigs."""
 
     def questions(self) -> Iterator[tuple[date, str]]:
-        """What is typed into the intranet page: Mondays, Wednesdays and Fridays."""
+        """What is typed into the intranet page on the Mondays, Wednesdays and Fridays on which a digest goes out."""
         rng = self._streams.rng("heldout:questions")
-        for day in self.report_dates:
+        for day in (report_date + timedelta(days=1) for report_date in self.report_dates):
             if day.weekday() in ASKING_WEEKDAYS:
                 text = QUESTIONS[int(rng.integers(len(QUESTIONS)))]
                 yield day, text.format(rig=RIGS[int(rng.integers(len(RIGS)))], month=f"{day:%B}", day=day.isoformat())
