@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 import tomllib
@@ -22,10 +21,13 @@ if TYPE_CHECKING:
     from stakeholders.matcher import Matcher
 
 logger = logging.getLogger(__name__)
-_loading = threading.Lock()
+MOST_LOADED = 128  #: matchers kept; the encoder, their largest part, is shared
 
 #: (``person/topic``, person, subject) of every topic that exists on a task, in the order of the file.
 Topics = tuple[tuple[str, str, str | None], ...]
+
+_loading = threading.Lock()
+_loaded: dict[tuple[Path, str, Topics], Matcher] = {}
 
 
 def find_match(script: Script, message: str, person: str) -> engine.Match:
@@ -68,14 +70,21 @@ def topics_in_file(scenario: Scenario, task_id: str) -> Topics:
 
 
 def _matcher(scenario: Scenario, topics: Topics) -> Matcher:
+    key = (scenario.folder, scenario.release, topics)  # the release keeps the matchers of changed scenarios apart
+    ready = _loaded.get(key)
+    if ready is not None:  # without the lock: while one scenario is loaded, the people of the others go on answering
+        return ready
     with _loading:  # several first messages at once load it once
-        return _loaded(scenario.folder / "phrasings.toml", scenario.release, topics)
+        if key not in _loaded:
+            while len(_loaded) >= MOST_LOADED:
+                _loaded.pop(next(iter(_loaded)))
+            _loaded[key] = _load(scenario, topics)
+        return _loaded[key]
 
 
-@functools.lru_cache(maxsize=32)
-def _loaded(phrasings: Path, release: str, topics: Topics) -> Matcher:
-    """``release`` keeps the matchers of different releases of a scenario apart."""
+def _load(scenario: Scenario, topics: Topics) -> Matcher:
     from stakeholders.matcher import Matcher, TopicInfo  # here: its weights are for the desk, not for every importer
 
     told = [TopicInfo(id=key, person=person, subject=subject, about="") for key, person, subject in topics]
-    return Matcher.load(load_phrasings(phrasings), told, Path(settings.CACHE_DIR) / "matcher")
+    phrasings = load_phrasings(scenario.folder / "phrasings.toml")
+    return Matcher.load(phrasings, told, Path(settings.CACHE_DIR) / "matcher")
