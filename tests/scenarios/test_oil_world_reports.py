@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from statistics import median
 
 import pytest
 
@@ -380,13 +379,16 @@ def test_only_the_utc_task_prints_meetings_at_one_and_thirteen_and_feet() -> Non
             meetings = {row["t_from"] for row in lines if row["sub_code"] == "PTM" and row["rig_id"][:2] == contractor}
             assert meetings == clocks
     ends_of_day = {
-        (row["rig_id"], row["report_date"]): float(row["hole_depth_m"])
-        for row in once(built("utc").reports())
-        if row["t_to"] == "24:00"
+        (row["rig_id"], row["report_date"]): row for row in once(built("utc").reports()) if row["t_to"] == "24:00"
     }
-    jumps = {rig: ends_of_day[rig, "2026-08-01"] / ends_of_day[rig, "2026-07-31"] for rig in RIGS}
-    assert median(jumps[rig] for rig in RIGS if contractor_of(rig) != "OK") == pytest.approx(3.28, abs=0.2)
-    assert median(jumps[rig] for rig in RIGS if contractor_of(rig) == "OK") == pytest.approx(1.0, abs=0.2)
+    compared = 0
+    for rig in RIGS:
+        before, after = ends_of_day[rig, "2026-07-31"], ends_of_day[rig, "2026-08-01"]
+        if before["well"] == after["well"] and float(before["hole_depth_m"]) > 300:
+            jump = float(after["hole_depth_m"]) / float(before["hole_depth_m"])
+            compared += 1
+            assert 3.27 < jump < 5.0 if contractor_of(rig) != "OK" else 1.0 <= jump < 1.6
+    assert compared >= 4
 
 
 def test_reports_without_stop_are_named_by_the_printed_day() -> None:
