@@ -119,6 +119,15 @@ def test_what_the_profile_cannot_take_is_said_and_nothing_is_kept(alice, visit, 
     assert alice.display_name == ""
 
 
+@pytest.mark.parametrize("name", ["bob", "BOB", "Robert  Lindqvist", " robert lindqvist "])
+def test_nobody_takes_the_name_of_somebody_else(alice, bob, visit, name):
+    bob.display_name = "Robert Lindqvist"
+    bob.save()
+    answer = visit(alice).post(reverse("profile"), profile_fields(display_name=name))
+    assert "Somebody else here has this name." in answer.content.decode()
+    assert visit(alice).post(reverse("profile"), profile_fields(display_name="Alice")).status_code == 302
+
+
 def test_nobody_makes_themselves_an_operator_through_the_profile(alice, visit):
     visit(alice).post(reverse("profile"), profile_fields(role="operator", is_staff="on", is_superuser="on"))
     alice.refresh_from_db()
@@ -175,6 +184,13 @@ def test_a_deleted_account_leaves_no_name_and_no_way_in_and_keeps_its_runs(alice
     board = visit(bob).get(reverse("leaderboard-scenario", args=["bakery_orders"])).content.decode()
     assert "Alice" not in board
     assert "erased-" not in board
+
+
+def test_no_username_taken_beforehand_keeps_an_account_from_being_deleted(alice, visit):
+    User.objects.create(username=f"erased-{alice.pk}")
+    assert visit(alice).post(reverse("profile-erase"), erase_fields()).status_code == 302
+    alice.refresh_from_db()
+    assert not alice.is_active
 
 
 def test_deleting_an_account_ends_open_runs_as_they_stand(alice, visit, runs_at_bakery, monkeypatch):

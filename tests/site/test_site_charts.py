@@ -58,6 +58,13 @@ def test_nothing_is_drawn_of_a_series_without_a_number():
     assert charts.series({"x": [], "series": []}) is None
 
 
+def test_lines_of_one_picture_differ_in_their_strokes():
+    lines = [{"name": name, "values": [1, 2]} for name in ("Credited", "reference", "On hold", "Without ground")]
+    chart = charts.series({"x": ["a", "b"], "series": lines})
+    assert chart is not None
+    assert [line.style for line in chart.lines] == ["series", "reference", "second", "third"]
+
+
 def test_what_was_found_and_the_reference_have_their_own_strokes():
     section = {"x": ["a"], "series": [{"name": "As found", "values": [1]}, {"name": "reference", "values": [2]}]}
     chart = charts.series(section)

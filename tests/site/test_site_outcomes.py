@@ -13,6 +13,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from fdegym.pages.debrief import cell
 from fdegym.pages.outcomes import steps_of
 from fdegym.runs import log
 from grading.models import Grade, Submission
@@ -254,6 +255,17 @@ def test_the_debrief_draws_and_lists_the_breakdown(told, alice, visit):
     assert "−1,234.50" in html
     assert '<td class="num">−3</td>' in html
     assert "ignored" not in html
+
+
+@pytest.mark.parametrize("text", ["229.05 h", "-1,204", "-12 %", "3.5", "8kEUR"])
+def test_a_figure_with_its_unit_is_set_as_a_figure(text):
+    assert cell(text)["numeric"]
+    assert "-" not in cell(text)["text"]
+
+
+@pytest.mark.parametrize("text", ["2026-11-24 19:30", "HD-11", "8 of 78", "10 sample lines", "", "1.2.3", "-"])
+def test_a_text_that_is_no_figure_stays_as_it_is(text):
+    assert cell(text) == {"text": text, "numeric": False}
 
 
 def test_every_contact_stands_there_with_its_charge_and_what_it_brought(told, alice, visit):

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 
 from fdegym.accounts.models import User
 
@@ -41,6 +42,14 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["time_zone"] = forms.ChoiceField(
             choices=_zones, required=False, label="Time zone", initial=self.instance.time_zone
         )
+
+    def clean_display_name(self) -> str:
+        """Nobody stands on a board under the name of somebody else."""
+        name: str = " ".join(self.cleaned_data["display_name"].split())
+        others = User.objects.exclude(pk=self.instance.pk)
+        if name and others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
+            raise ValidationError("Somebody else here has this name.")
+        return name
 
 
 class EraseAccountForm(forms.Form):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,7 +17,7 @@ def erase_account(user: User) -> None:
     The row itself is kept: the log of a run is append-only and refers to it. It cannot be signed in to any more.
     """
     account = User.objects.select_for_update().get(pk=user.pk)
-    account.username = f"erased-{account.pk}"
+    account.username = f"erased-{account.pk}-{secrets.token_hex(4)}"
     account.display_name = ""
     account.email = ""
     account.time_zone = ""

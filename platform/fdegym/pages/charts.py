@@ -119,6 +119,8 @@ class Series:
         return [(name, [line.values[index] for line in self.lines]) for index, name in enumerate(self.x)]
 
 
+#: Strokes of the lines in order: they differ in more than colour.
+STROKES = ("series", "second", "third", "fourth")
 #: Names that a grader may give a series to have it drawn as what was, or as what could be.
 STYLES = {"as found": "baseline", "baseline": "baseline", "reference": "reference"}
 
@@ -143,13 +145,12 @@ def series(section: Mapping[str, Any]) -> Series | None:
     if low == high:
         high = low + 1.0
     across, up = _scale(0, max(len(names) - 1, 1)), _scale(low, high)
-    lines = []
+    lines: list[Line] = []
     for name, values in given:
+        stroke = STROKES[sum(line.style in STROKES for line in lines) % len(STROKES)]
         padded = values + (None,) * (len(names) - len(values))
         points = [None if v is None else (across(i), round(SIZE - up(v), 2)) for i, v in enumerate(padded)]
-        lines.append(
-            Line(name, STYLES.get(name.lower(), "series"), _path(points), tuple(p for p in points if p), padded)
-        )
+        lines.append(Line(name, STYLES.get(name.lower(), stroke), _path(points), tuple(p for p in points if p), padded))
     return Series(
         title=str(section.get("title", "")),
         unit=str(section.get("unit", "")),

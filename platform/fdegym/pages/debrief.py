@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -159,6 +160,10 @@ def steps_of(grade: Grade) -> tuple[Step, ...]:
 # ---- the breakdown ---------------------------------------------------------------------------------------------------
 
 
+#: A text that a grader wrote as a figure with its unit: ``229.05 h``, ``-12 %``.
+_MEASURED = re.compile(r"[-\N{MINUS SIGN}]?\d[\d,]*(?:\.\d+)?(?:\s?[^\W\d]{1,4}|\s?%)?")
+
+
 def cell(value: Any) -> dict[str, Any]:
     """A value of a breakdown as text; figures get the same minus and grouping as everywhere."""
     if isinstance(value, bool):
@@ -170,7 +175,10 @@ def cell(value: Any) -> dict[str, Any]:
             "text": figures.plain(value, 0 if value == int(value) else 2) if value == value else "–",
             "numeric": True,
         }
-    return {"text": "–" if value is None else str(value), "numeric": False}
+    text = "–" if value is None else str(value)
+    if _MEASURED.fullmatch(text):
+        return {"text": text.replace("-", figures.MINUS), "numeric": True}
+    return {"text": text, "numeric": False}
 
 
 def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
