@@ -74,8 +74,12 @@ class SandboxDeployment:
 
     def put_drop(self, name: str, files: Mapping[str, bytes]) -> str:
         folder = self._drops / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o755)
+        folder.mkdir(mode=0o755, exist_ok=True)
+        for old in folder.iterdir():  # the folder itself stays: removing one costs more than all of its files
+            if old.is_dir():
+                shutil.rmtree(old)
+            elif old.name not in files:
+                old.unlink()
         for path, data in files.items():
             target = folder / path
             if "/" in path:

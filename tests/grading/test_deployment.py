@@ -13,6 +13,7 @@ from grading.replay import GradedReplay, replay_delivery
 from grading.trusted import build_in_sandbox, scenario_side
 from scenarios.kit.load import load_scenario
 from tests.grading.sides import TINY, tiny_task
+from workspaces.runtime.base import CallLimits
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 
 pytestmark = pytest.mark.sandbox
@@ -164,6 +165,28 @@ def test_an_output_that_is_no_plain_small_file_is_no_output(play, placing):
 def test_a_folder_that_is_a_link_is_not_followed(play):
     graded = play(honest_but("import os\nos.path.exists('outbox') or os.symlink('/tmp', 'outbox')"))
     assert graded.kpi == SILENT_KPI
+
+
+def test_a_drop_holds_what_was_brought_last_and_nothing_else(runtime, tmp_path):
+    with deployed(
+        runtime, load_scenario(TINY).config, TINY / "system", labels={}, scratch=tmp_path / "d"
+    ) as deployment:
+
+        def seen(name: str) -> str:
+            step = deployment.step(("python", "look.py", f"/srv/production/{name}"), CallLimits(cpu_s=5))
+            return step.stdout.decode()
+
+        looking = "import pathlib, sys\nroot = pathlib.Path(sys.argv[1])\n"
+        looking += "print(*sorted(f'{p.relative_to(root)}={p.read_text()}' for p in root.rglob('*') if p.is_file()))"
+        deployment.put("look.py", looking.encode())
+        assert deployment.put_drop("one", {"a": b"1", "deep/b": b"2", "c": b"long"}) == "/srv/production/one"
+        assert seen("one") == "a=1 c=long deep/b=2\n"
+        deployment.put_drop("one", {"c": b"3", "deep/e": b"4"})
+        deployment.put_drop("two", {"x": b"5"})
+        assert seen("one") == "c=3 deep/e=4\n"
+        assert seen("two") == "x=5\n"
+        deployment.put_drop("one", {})
+        assert seen("one") == "\n"
 
 
 def _link(state: Path) -> None:
