@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from workspaces.keeper.server import Keeper, KeeperSettings
@@ -41,9 +42,19 @@ async def keep(settings: KeeperSettings) -> None:
         upkeep.cancel()
 
 
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's, where it is installed: a terminal's output passes the loop some thousand times a second."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s keeper %(levelname)s %(message)s")
-    asyncio.run(keep(parse_arguments()))
+    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        runner.run(keep(parse_arguments()))
 
 
 if __name__ == "__main__":

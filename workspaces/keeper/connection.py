@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workspaces.keeper.protocol import BYTES, HEAD, FrameBroken, byte_head, json_frame, parse_head, parse_json
 
@@ -33,9 +33,8 @@ class Connection(asyncio.Protocol):
     # asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream server makes no other
-        self.transport = transport
-        transport.set_write_buffer_limits(high=OUT_HIGH_BYTES)
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
+        self.transport.set_write_buffer_limits(high=OUT_HIGH_BYTES)
 
     def data_received(self, data: bytes) -> None:
         self._incoming += data

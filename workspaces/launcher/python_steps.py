@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -127,7 +128,7 @@ def _forget_the_launcher() -> None:
     builtins = main["__builtins__"]
     main.clear()
     main.update({"__name__": "__main__", "__builtins__": builtins, "__doc__": None, "__package__": None})
-    main.update({"__spec__": None, "__loader__": None})
+    main.update({"__spec__": None, "__loader__": None, "__annotations__": {}})
 
 
 def _run(argv: Sequence[str]) -> None:
@@ -176,6 +177,14 @@ def _report(error: BaseException) -> None:
         traceback.print_exc()
 
 
+def _flush_open_files() -> None:
+    """Flush before anything is collected: in a cycle the collector may close a file below its unwritten text."""
+    for kind in (io.TextIOWrapper, io.BufferedWriter):
+        for file in [each for each in gc.get_objects() if type(each) is kind]:
+            with contextlib.suppress(OSError, ValueError):
+                file.flush()
+
+
 def _let_go_of(names: set[str]) -> None:
     """Empty the modules that the step brought, as the interpreter does at its end, then collect what is in cycles."""
     for name in ["__main__", *names]:
@@ -187,6 +196,7 @@ def _let_go_of(names: set[str]) -> None:
     for attribute in ("last_type", "last_value", "last_traceback"):
         if hasattr(sys, attribute):
             delattr(sys, attribute)
+    _flush_open_files()
     gc.collect()
 
 
@@ -202,6 +212,9 @@ def _leave(status: int, known: set[str]) -> NoReturn:
             stream.flush()
         except (OSError, ValueError, AttributeError):
             status = status or (120 if getattr(stream, "closed", True) is False else 0)
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
     os._exit(status)
 
 
@@ -209,7 +222,8 @@ def run_as_python(argv: Sequence[str]) -> NoReturn:
     """Run the step in the calling child, and end the process with the status that ``python`` would give."""
     time.tzset()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_IGN)
     _forget_the_launcher()
     known = set(sys.modules)
     status = 0
@@ -219,5 +233,5 @@ def run_as_python(argv: Sequence[str]) -> NoReturn:
         status = _status_of(leaving)
     except BaseException as error:  # noqa: BLE001 - whatever delivered code raises is reported as the interpreter would
         _report(error)
-        status = 1
+        status = -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
     _leave(status, known)

@@ -16,9 +16,10 @@ from typing import Any, Protocol
 from workspaces.terminal.flow import SCREEN_BYTES, Audience, Viewer, begin_at
 from workspaces.terminal.record import Kind, Record
 
-READ_BYTES = 64 << 10  #: read and not yet recorded at most: what a killed keeper can lose
 BATCH_S = 0.002
-FULL_BATCH_BYTES = 16 << 10
+BATCH_BYTES = 32 << 10  #: with READ_BYTES, what is read and not yet recorded: what a killed keeper can lose
+READ_BYTES = 32 << 10
+TRICKLE_BYTES = 256
 RING_BYTES = 1 << 20
 SEND_BYTES = 64 << 10
 INPUT_QUEUE_BYTES = 1 << 20
@@ -57,6 +58,9 @@ class TerminalSession:
         self._ring_start = record.end
         self._input = bytearray()
         self._holding_input = False
+        self._pending = bytearray()  #: read, not yet numbered
+        self._flush: asyncio.TimerHandle | None = None
+        self._flushed_at = 0.0
         self._reading = False
         self._rest: asyncio.TimerHandle | None = None
         self._size: tuple[int, int] | None = None
@@ -101,11 +105,29 @@ class TerminalSession:
             parts.append(data)
             total += len(data)
         if total:
-            self._printed(parts[0] if len(parts) == 1 else b"".join(parts))
+            self._gather(parts[0] if len(parts) == 1 else b"".join(parts))
         if ended:
             self.end_session()
 
-    def _printed(self, data: bytes) -> None:
+    def _gather(self, data: bytes) -> None:
+        """A little output after a pause is passed on at once; what follows is gathered for two milliseconds."""
+        self._pending += data
+        now = self._loop.time()
+        if len(self._pending) >= BATCH_BYTES or (self._flush is None and now - self._flushed_at >= BATCH_S):
+            self._pass_on()
+        elif self._flush is None:
+            self._flush = self._loop.call_at(self._flushed_at + BATCH_S, self._pass_on)
+            if len(data) < TRICKLE_BYTES:  # a program that prints byte by byte must not wake us for each
+                self._rest_for(BATCH_S)
+
+    def _pass_on(self) -> None:
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        data = bytes(self._pending)
+        self._pending.clear()
+        if not data:
+            return
         self.record.output(data)
         self._ring += data
         if len(self._ring) > 2 * RING_BYTES:
@@ -115,13 +137,18 @@ class TerminalSession:
         self.last_active = time.monotonic()
         for viewer in list(self.audience.viewers):
             self._pump(viewer)
+        self._flushed_at = self._loop.time()
         rest_s = self.audience.printed(len(data))
-        if rest_s or len(data) < FULL_BATCH_BYTES:
-            # a little output is sent at once, and what follows is gathered for a moment
-            self._pause_reading()
-            self._rest = self._loop.call_later(max(rest_s, BATCH_S), self._read_on)
+        if rest_s:
+            self._rest_for(rest_s)
         elif self._held():
             self._pause_reading()
+
+    def _rest_for(self, rest_s: float) -> None:
+        self._pause_reading()
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = self._loop.call_later(rest_s, self._read_on)
 
     def _held(self) -> bool:
         # while input waits nothing is held back: acknowledgements may be queued behind that very input
@@ -277,13 +304,17 @@ class TerminalSession:
         """The PTY is gone: stop reading, tell nobody yet (the keeper knows why)."""
         if self.ended:
             return
+        self._let_go()
+        self._on_end(self)
+
+    def _let_go(self) -> None:
         self.ended = True
         self._pause_reading()
         self._loop.remove_writer(self._master)
         if self._rest is not None:
             self._rest.cancel()
+        self._pass_on()
         os.close(self._master)
-        self._on_end(self)
 
     def announce(self, said: dict[str, Any]) -> None:
         """Tell every viewer something that is no part of the stream."""
@@ -301,10 +332,5 @@ class TerminalSession:
     def close(self) -> None:
         """Let PTY and record go; the shell lives on and can be taken up again by another keeper."""
         if not self.ended:
-            self.ended = True
-            self._pause_reading()
-            self._loop.remove_writer(self._master)
-            if self._rest is not None:
-                self._rest.cancel()
-            os.close(self._master)
+            self._let_go()
         self.record.close()
