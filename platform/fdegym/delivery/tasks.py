@@ -9,7 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from fdegym.delivery.begin import prepare_run
-from fdegym.delivery.submit import clear_away
+from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -37,7 +37,7 @@ def prepare(run_id: str) -> None:
 
 @shared_task
 def sweep_workspaces() -> None:
-    """Take up runs that no message announced, clear finished ones away, and let the keeper remove orphans."""
+    """Take up runs that no message announced, submit those past the customer's deadline, clear away what is over."""
     now = timezone.now()
     for run in Run.objects.filter(state=RunState.PREPARING, begun_at__lt=now - timedelta(seconds=10)):
         prepare(str(run.id))
@@ -51,4 +51,6 @@ def sweep_workspaces() -> None:
     )
     for run in recently:
         clear_away(run)
+    for run in Run.objects.filter(state=RunState.OPEN, events__kind="contact.deadline").distinct():
+        submit_run(run.id, cause="deadline")
     reconcile(sorted(live | {str(pk) for pk in kept}))
