@@ -1,0 +1,234 @@
+"""The product as `make run` starts it: the real supervisor and its four processes, on a port and a directory of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scenarios.kit.cache import ensure_task
+from scenarios.kit.load import Solution, find_scenario, load_solution
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+READY_WITHIN_S = 90.0
+Found = TypeVar("Found")
+
+#: How a process of the supervisor is known by its command line.
+MARKS = {"site": "uvicorn", "desk": "desk", "keeper": "workspaces.keeper", "worker": "celery"}
+
+
+def until(look: Callable[[], Found], what: str, *, within_s: float = 30.0, every_s: float = 0.1) -> Found:
+    """What ``look`` finds, as soon as it finds something; asks again and again instead of sleeping for long."""
+    deadline = time.monotonic() + within_s
+    while True:
+        if found := look():
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {within_s:.0f} s: {what}")
+        time.sleep(every_s)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def clean_environment(**further: str) -> dict[str, str]:
+    """What a person's shell has: nothing of this test session's own settings."""
+    ours = ("FDEGYM_", "DJANGO_", "PYTEST_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    for name in ("REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS", "DATABASE_URL", "PYTHONPATH", "PYTHONPYCACHEPREFIX"):
+        kept.pop(name, None)
+    return kept | {"PYTHONDONTWRITEBYTECODE": "1"} | further
+
+
+def own_directory(prefix: str) -> Path:
+    """A short directory (unix sockets lie below it) that belongs to the user the product runs as."""
+    made = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    if os.geteuid() == 0:
+        user = pwd.getpwnam("fdegym")
+        os.chown(made, user.pw_uid, user.pw_gid)
+    made.chmod(0o755)
+    return made
+
+
+@dataclass
+class Stack:
+    """One running product. ``directory`` holds its var directory and what the supervisor printed."""
+
+    directory: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def var(self) -> Path:
+        return self.directory / "var"
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def said(self) -> str:
+        """What the supervisor printed so far."""
+        path = self.directory / "supervisor"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def environment(self, **further: str) -> dict[str, str]:
+        return clean_environment(FDEGYM_VAR=str(self.var), FDEGYM_PORT=str(self.port), **further)
+
+    def manage(self, *arguments: str, given: str = "", timeout_s: float = 280) -> subprocess.CompletedProcess[str]:
+        """``python3 manage.py …`` as a person types it."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=CHECKOUT,
+            env=self.environment(),
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    # ---- life
+
+    def prepare(self) -> None:
+        done = self.manage("prepare")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> None:
+        with (self.directory / "supervisor").open("wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "ops/supervisor.py"],
+                cwd=CHECKOUT,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
+        process = self.process
+
+        def ready() -> bool:
+            assert process.poll() is None, f"the supervisor ended: {self.said}"
+            return "ready at" in self.said
+
+        until(ready, "the supervisor says that it is ready", within_s=READY_WITHIN_S)
+        self.until_everything_answers()
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(20)
+        self.process = None
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    # ---- its processes
+
+    def processes(self) -> dict[str, int]:
+        """Name → process id of the supervisor's own children, read from /proc."""
+        assert self.process
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                command = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if parent != self.process.pid:
+                continue
+            found |= {name: int(entry.name) for name, mark in MARKS.items() if mark in command}
+        return found
+
+    def kill(self, name: str) -> int:
+        """``kill -9`` of one process; the supervisor starts it again. Gives the id that is no more."""
+        victim = self.processes()[name]
+        os.kill(victim, signal.SIGKILL)
+        until(lambda: self.processes().get(name, victim) != victim, f"{name} is started again")
+        return victim
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/health/", timeout=2) as reply:
+                return bool(reply.status == 200)
+        except OSError:
+            return False
+
+    def _socket_answers(self, path: Path) -> bool:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(2)
+            try:
+                probe.connect(str(path))
+            except OSError:
+                return False
+        return True
+
+    def until_everything_answers(self) -> None:
+        run = self.var / "run"
+        for path in (run / "keeper.sock", run / "desk" / "site.sock"):
+            # as another user (root looks at a private directory of the product's) sockets are asked all the same
+            until(lambda path=path: self._socket_answers(path), f"{path.name} answers", within_s=READY_WITHIN_S)
+        until(self.answers, "the site answers", within_s=READY_WITHIN_S)
+
+    # ---- what it keeps
+
+    def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        """Rows of the site's database, read only."""
+        with sqlite3.connect(f"file:{self.var / 'fdegym.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute(query, values)]
+
+    def run_row(self, run_id: str) -> dict[str, Any]:
+        return self.rows("SELECT * FROM runs_run WHERE id = ?", run_id.replace("-", ""))[0]
+
+    def events(self, run_id: str, kind: str = "") -> list[dict[str, Any]]:
+        """The run's log in order: ``{seq, kind, payload}`` of the kinds that begin with ``kind``."""
+        query = "SELECT seq, kind, payload FROM runs_runevent WHERE run_id = ? AND kind LIKE ? ORDER BY seq"
+        found = self.rows(query, run_id.replace("-", ""), f"{kind}%")
+        return [{**event, "payload": json.loads(event["payload"])} for event in found]
+
+    def submissions(self, run_id: str) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM grading_submission WHERE run_id = ?", run_id.replace("-", ""))
+
+    def grades(self, run_id: str) -> list[dict[str, Any]]:
+        query = "SELECT g.* FROM grading_grade g JOIN grading_submission s ON g.submission_id = s.id WHERE s.run_id = ?"
+        return self.rows(f"{query} ORDER BY g.number", run_id.replace("-", ""))
+
+    def solution(self, run_id: str, name: str) -> Solution:
+        """A scripted solution with the words that fit this run's task, as somebody who read its world would write them."""
+        run = self.run_row(run_id)
+        scenario = find_scenario(run["scenario_id"], [CHECKOUT / "scenarios"])
+        task = ensure_task(scenario, run["task_id"], salt="", cache=self.var / "worlds", builder=_no_builder)
+        return load_solution(task, name)
+
+
+def _no_builder(*_of_what: object) -> None:
+    raise AssertionError("the stack has built this world already")
+
+
+def files_of(solution: Solution) -> Mapping[str, bytes]:
+    """Path below ``system/`` → content, later overlays over earlier ones."""
+    found: dict[str, bytes] = {}
+    for folder in solution.overlays:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
