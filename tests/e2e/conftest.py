@@ -18,10 +18,8 @@ from tests.e2e.person import Person
 from tests.e2e.stack import Stack, own_directory
 
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
-    "--disable-sync --no-first-run --disable-quic"
-).split()
+SWITCHES = ("gpu", "quic", "background-networking", "component-update", "sync")
+FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{switch}" for switch in SWITCHES)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

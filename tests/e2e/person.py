@@ -25,6 +25,12 @@ SCREEN = """n => { const view = window.Workbench && Workbench.terminals && Workb
   return lines.join("\\n").trimEnd(); }"""
 
 
+#: What the browser does with Ctrl+V, at what has the focus.
+PASTE = """text => { const data = new DataTransfer(); data.setData("text/plain", text);
+  const options = {clipboardData: data, bubbles: true, cancelable: true};
+  document.activeElement.dispatchEvent(new ClipboardEvent("paste", options)); }"""
+
+
 class Person:
     """Somebody with a browser (a context) of her own; ``page`` is the tab she looks at."""
 
@@ -112,8 +118,7 @@ class Person:
         """What the browser does with Ctrl+V: one paste event with the clipboard's text, at what has the focus."""
         self.focus_terminal(page=page)
         (page or self.page).evaluate(
-            """text => { const data = new DataTransfer(); data.setData("text/plain", text);
-            document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true})); }""",
+            PASTE,
             text,
         )
 
