@@ -28,6 +28,7 @@ _BREAK = re.compile(
     rf"|,\s+(?={_ASKING}\b)"
     rf"|,?\s+(?=(?:and|but|or|plus|&)\s+(?:also\s+)?{_ASKING}\b)"
     r"|,?\s+(?=(?:also|besides|secondly|second,|furthermore|additionally|by the way|and then|and second)(?!\w))"
+    r"|\s+(?=\(?[a-e1-9]\)\s)"
     r"|(?<=[，,])\s*(?=还有|另外|以及|顺便|再问|其次|第二)"
     r")",
     re.IGNORECASE,

@@ -23,11 +23,11 @@ NEIGHBOUR = "neighbour"
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Fixed for a release; fitted by ``ops/matcher_figures.py --calibrate`` on held-out examples, never on tests."""
+    """Fixed for a release: chosen by cross-validation over the examples (``ops/matcher_figures.py --folds``)."""
 
     own_weight: float = 3.0  #: how much likelier a message to somebody is about what they hold
     whole: float = 0.30  #: share of the best topic over the whole message
-    clause: float = 0.50  #: share of a topic in one clause, for it to be a question of its own
+    clause: float = 0.55  #: share of a topic in one clause, for it to be a question of its own
     rescue: float = 0.50  #: share in one clause when the whole message is not clearly about anything of the person's
     rescue_echo: float = (
         0.15  #: and what it must then have in the whole message, if that sounds like somebody else's topic
@@ -84,20 +84,20 @@ def decide(whole: Matrix, parts: Matrix, person: Person, limits: Thresholds) -> 
         return Verdict(tuple((topic, (), float(score)) for topic, score in found.items()), best, heard)
     clauses = weighed(parts, person, limits.own_weight)
     if accepted:
-        found = _spoken_of(heard, clauses, person.own, limits.clause, 0.0)
+        found = _spoken_of(clauses, person.own, np.full(len(heard), limits.clause))
         found.setdefault(best, float(heard[best]))
     else:
-        leaning = limits.rescue_echo if person.others[best] else 0.0
-        found = _spoken_of(heard, clauses, person.own, limits.rescue, leaning)
+        leaning = person.others[best] & (heard < limits.rescue_echo)
+        found = _spoken_of(clauses, person.own, np.where(leaning, np.inf, limits.rescue))
     return Verdict(_in_order(found, clauses), best, heard)
 
 
-def _spoken_of(heard: Matrix, clauses: Matrix, own: Mask, least: float, echo: float) -> dict[int, float]:
-    """The person's topics that lead a clause with at least ``least``, and have ``echo`` in the whole message."""
+def _spoken_of(clauses: Matrix, own: Mask, least: Matrix) -> dict[int, float]:
+    """The person's topics that lead a clause with at least the share ``least`` (classes,) asks of them."""
     found: dict[int, float] = {}
     for clause in clauses:
         topic = int(clause.argmax())
-        if own[topic] and clause[topic] >= least and heard[topic] >= echo:
+        if own[topic] and clause[topic] >= least[topic]:
             found[topic] = max(found.get(topic, 0.0), float(clause[topic]))
     return found
 

@@ -61,9 +61,14 @@ class Figures:
     misses: list[Miss] = field(default_factory=list)
 
 
-def measure(matcher: Matcher, phrasings: Phrasings, topics: Sequence[TopicInfo]) -> Figures:
-    """Put every test message of ``phrasings`` to the matcher: those of topics to their holder and to everybody else."""
-    figures = Figures()
+def measure(
+    matcher: Matcher, phrasings: Phrasings, topics: Sequence[TopicInfo], figures: Figures | None = None
+) -> Figures:
+    """Put every test message of ``phrasings`` to the matcher: those of topics to their holder and to everybody else.
+
+    Counts into ``figures`` if given, so that several scenarios or folds can be judged as one.
+    """
+    figures = Figures() if figures is None else figures
     holders = sorted({name.split("/")[0] for name in phrasings.topics})
     subjects = {topic.id: topic.subject for topic in topics}
     for name, language, message in _topic_tests(phrasings):

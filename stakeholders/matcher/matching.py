@@ -29,7 +29,7 @@ from stakeholders.matcher.steering import is_steering
 
 MOST_PARTS = 4  #: three are answered; a fourth tells the engine that the person must break off
 _SCORES_KEPT = 5
-_SMALL_TALK_SHARE = 0.4
+_SMALL_TALK_SHARE = 0.35
 _LINE_BREAKS = {"\n", "\t", "\r"}
 
 

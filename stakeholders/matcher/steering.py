@@ -26,6 +26,7 @@ _PATTERNS = (
     r"(?:^|[.:;,!?]\s*|\b(?:please|just|now|simply)\s+)(?:say|repeat|output|print|echo|type|write|reply|answer|respond)\b"
     r".{0,40}(?:\bapproved?\b|\bafter\s+me\b|\bexactly\b|\bthe\s+(?:word|sentence|line|text)s?\b|"
     r"\byour\s+(?:answers?|script|prompt|rules))",
+    r"\b(?:just|simply|only)\s+(?:echo|repeat|reply\s+with|answer\s+with|output)\b",
     r"\bword\s+for\s+word\b|\bverbatim\b|\bcomplete\s+the\s+sentence\b|\bmagic\s+words?\b",
     r"\b(?:what|which)\s+(?:key)?words?\b.{0,30}\b(?:open|unlock|trigger|need\s+to\s+include|get\s+the\s+answer)",
     r"\b(?:reveal|release|unlock|disclose)\b.{0,30}\b(?:hidden|secret|facts?|answers?|gate)\b",
