@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from keeper_process import KeeperProcess
 
-from workspaces.runtime.base import SandboxSpec
+from workspaces import services
+from workspaces.materials import WorkspaceMaterials
+from workspaces.runtime.base import Limits, SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
@@ -47,3 +52,41 @@ def start(runtime: BubblewrapRuntime) -> Callable[..., LaunchedSandbox]:
 @pytest.fixture
 def sandbox(start: Callable[..., LaunchedSandbox]) -> LaunchedSandbox:
     return start()
+
+
+@pytest.fixture
+def keeper(state_dir: Path, settings: Any, request: pytest.FixtureRequest) -> Iterator[KeeperProcess]:
+    process = KeeperProcess(state_dir, *getattr(request, "param", ()))
+    process.start()
+    settings.KEEPER_SOCKET = process.socket
+    yield process
+    process.end()
+    runtime = BubblewrapRuntime(process.state_dir)
+    for sandbox in runtime.adopt({}):
+        runtime.destroy(sandbox.id)
+
+
+@pytest.fixture
+def materials(state_dir: Path) -> WorkspaceMaterials:
+    system, docs, desk = state_dir / "system", state_dir / "docs", state_dir / "desk"
+    for directory in (system, docs, desk):
+        directory.mkdir()
+    (system / "main.py").write_text("print('as found')\n")
+    (docs / "handbook.md").write_text("# Handbook\n")
+    return WorkspaceMaterials(
+        read_only={"/workspace/docs": docs},
+        seed={"/workspace/system": system},
+        desk_socket_dir=desk,
+        hostname="depot",
+        limits=Limits(memory_mb=300, disk_mb=32),
+    )
+
+
+@pytest.fixture
+def open_run(keeper: KeeperProcess, materials: WorkspaceMaterials) -> Callable[[], str]:
+    def opening() -> str:
+        run_id = str(uuid.uuid4())
+        services.open_workspace(run_id, materials)
+        return run_id
+
+    return opening

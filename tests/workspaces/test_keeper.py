@@ -8,95 +8,25 @@ import hashlib
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from keeper_process import KeeperProcess
 
 from fdegym.lib.errors import RunStateConflict, ServiceUnavailable
 from workspaces import services
-from workspaces.keeper.client import KeeperClient, TerminalStream, TerminalUnavailable
+from workspaces.keeper.client import TerminalStream, TerminalUnavailable
 from workspaces.materials import WorkspaceMaterials
-from workspaces.runtime.base import Limits, SandboxState
+from workspaces.runtime.base import SandboxState
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxFileProblem, SandboxGone
 from workspaces.terminal.record import Kind, entries
 
 pytestmark = pytest.mark.sandbox
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class KeeperProcess:
-    """A keeper with short times, that can be killed and started again."""
-
-    def __init__(self, directory: Path, *options: str) -> None:
-        self.state_dir, self.socket, self.options = directory / "s", directory / "k.sock", options
-        self.process: subprocess.Popen[bytes] | None = None
-        self.client = KeeperClient(self.socket)
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "workspaces.keeper", "--state-dir", str(self.state_dir)]
-        command += ["--socket", str(self.socket), *self.options]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}"}
-        log = self.socket.with_suffix(".log").open("ab")
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        log.close()
-        pid, deadline = self.process.pid, time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                if self.client.request("ping")[0]["pid"] == pid:
-                    return
-            except ServiceUnavailable:
-                time.sleep(0.05)
-        raise AssertionError(self.socket.with_suffix(".log").read_text())
-
-    def end(self, number: int = signal.SIGKILL) -> None:
-        if self.process is not None:
-            self.process.send_signal(number)
-            self.process.wait(20)
-
-
-@pytest.fixture
-def keeper(state_dir: Path, settings: Any, request: pytest.FixtureRequest) -> Iterator[KeeperProcess]:
-    process = KeeperProcess(state_dir, *getattr(request, "param", ()))
-    process.start()
-    settings.KEEPER_SOCKET = process.socket
-    yield process
-    process.end()
-    runtime = BubblewrapRuntime(process.state_dir)
-    for sandbox in runtime.adopt({}):
-        runtime.destroy(sandbox.id)
-
-
-@pytest.fixture
-def materials(state_dir: Path) -> WorkspaceMaterials:
-    system, docs, desk = state_dir / "system", state_dir / "docs", state_dir / "desk"
-    for directory in (system, docs, desk):
-        directory.mkdir()
-    (system / "main.py").write_text("print('as found')\n")
-    (docs / "handbook.md").write_text("# Handbook\n")
-    return WorkspaceMaterials(
-        read_only={"/workspace/docs": docs},
-        seed={"/workspace/system": system},
-        desk_socket_dir=desk,
-        hostname="depot",
-        limits=Limits(memory_mb=300, disk_mb=32),
-    )
-
-
-@pytest.fixture
-def open_run(keeper: KeeperProcess, materials: WorkspaceMaterials) -> Callable[[], str]:
-    def opening() -> str:
-        run_id = str(uuid.uuid4())
-        services.open_workspace(run_id, materials)
-        return run_id
-
-    return opening
 
 
 async def attach(keeper: KeeperProcess, run_id: str, number: int = 1, **fields: Any) -> TerminalStream:
