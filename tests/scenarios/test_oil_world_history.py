@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import re
 import sqlite3
@@ -30,6 +31,7 @@ def built_worlds_are_removed() -> Iterator[None]:
     oil_worlds.remove_built()
 
 
+@functools.lru_cache(maxsize=6)
 def history(task: str) -> list[Stoppage]:
     facts = view(task).facts
     return periods.history(streams(task), facts, Hires(streams(task), facts)).stoppages()

@@ -6,6 +6,7 @@ result must be the truth: a stop that cannot be decided by the rules would be a 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import runpy
@@ -50,6 +51,7 @@ def tag_in(row: Row) -> str | None:
     return found
 
 
+@functools.lru_cache(maxsize=3)
 def both_periods(task: str) -> list[Period]:
     facts = view(task).facts
     hires = Hires(streams(task), facts)

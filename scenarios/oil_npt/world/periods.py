@@ -12,8 +12,9 @@ from scenarios.oil_npt.world.hires import Hires
 from scenarios.oil_npt.world.process import Draft, StopProcess, draw_period
 from scenarios.oil_npt.world.quarters import midnight, next_month
 from scenarios.oil_npt.world.reports import FIELD_OFFSET, Report, ReportBook, ReportWriter
+from scenarios.oil_npt.world.spans import Span
 from scenarios.oil_npt.world.stoppages import RIGS, Stoppage
-from scenarios.oil_npt.world.timeline import RigState, Span, Timeline
+from scenarios.oil_npt.world.timeline import RigState, Timeline
 
 HISTORY = (date(2026, 1, 1), date(2026, 9, 30))  #: report dates that the workspace shows
 PRODUCTION = (date(2026, 10, 1), date(2027, 8, 31))  #: report dates of the replay; October is not graded

@@ -14,8 +14,8 @@ from scenarios.oil_npt.world.decks import Deck, chance
 from scenarios.oil_npt.world.fleet import INITIALS, contractor_of
 from scenarios.oil_npt.world.process import NEW_TOOL_CONTRACTORS, Draft
 from scenarios.oil_npt.world.quarters import QUARTERS_A_DAY, midnight, moment, quarters
+from scenarios.oil_npt.world.spans import Span, split
 from scenarios.oil_npt.world.stoppages import Segment, Stoppage, Version
-from scenarios.oil_npt.world.timeline import Span, split
 
 FIELD_OFFSET = quarters(5)  #: field time is ahead of UTC by this much
 JOINT_CHANGES = (-4, -3, -2, 3, 4)  #: quarters by which a repair changes in a revision that both sides sign

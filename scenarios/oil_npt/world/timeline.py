@@ -12,7 +12,7 @@ from scenarios.oil_npt.world.fleet import PADS, names_of
 from scenarios.oil_npt.world.process import Draft
 from scenarios.oil_npt.world.programme import Section, Step
 from scenarios.oil_npt.world.quarters import QUARTERS_A_DAY, quarters
-from scenarios.oil_npt.world.stoppages import Part
+from scenarios.oil_npt.world.spans import Span, split
 
 MEETING_TIMES = (quarters(6), quarters(18))
 CONDUCTOR_M = 60
@@ -21,25 +21,6 @@ REPAIR_STEPS = (2, 2, 2, 2, 3)  #: a repair is written down in steps of half an 
 SHORTEST_LINE, LONGEST_LINE = quarters(6), quarters(12)
 METRES_A_QUARTER = 90  #: of tripping
 STAND_M = 28
-
-
-@dataclass(slots=True)
-class Span:
-    """One operation. Depths are whole metres at its start and end; ``stop`` is the index of the stop it belongs to."""
-
-    start: int
-    end: int
-    op: int
-    sub: str
-    phase: str
-    well: str
-    hole_from: int
-    hole_to: int
-    bit_from: int
-    bit_to: int
-    remark: str
-    stop: int | None = None
-    part: Part | None = None
 
 
 @dataclass(slots=True)
@@ -63,6 +44,15 @@ class RigState:
         return RigState(
             self.rig, self.pad, self.slot, list(self.sections), self.section, self.hole_m, self.bit_m, self.bit_used
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What a crew calls the item, what is wrong with it and what they work on."""
+
+    name: str
+    fault: str
+    part: str
 
 
 class Timeline:
@@ -284,35 +274,37 @@ class Timeline:
         state, now = self.state, stop.start
         depth = state.bit_m
         pulled = depth
-        name = wording.pick(self._rng, names_of(stop.rig, stop.tag)) if stop.tag else ""
+        trouble = self._trouble(stop) if stop.kind in ("C", "O") else None
         for part, length in stop.parts:
             first = len(self.spans)
-            if part == "trip_out":
+            if part == "trip_out" and trouble:
                 pulled = max(5, depth - max(6, min(length * METRES_A_QUARTER, depth // 2)))
-                self._trip_out(now, length, stop.tag, name, depth, pulled)
+                self._trip_out(now, length, trouble, pulled)
             elif part == "own_use":
                 self._own_use(now, length, pulled)
             elif part == "return":
                 self._return(now, length, depth)
-            elif stop.kind in ("C", "O"):
-                self._repair(now, length, stop.tag, name)
+            elif trouble:
+                self._repair(now, length, trouble)
             else:
                 self._other(now, length, stop)
             for span in self.spans[first:]:
                 span.stop, span.part = index, part
             now += length
 
-    def _trip_out(self, now: int, length: int, tag: str, name: str, depth: int, pulled: int) -> None:
-        fault = wording.pick(self._rng, wording.ITEM_WORDS[tag][0])
-        stands = max(1, (depth - pulled) // STAND_M)
-        words = wording.pick(self._rng, wording.TRIP_OUT).format(name=name, fault=fault, stands=stands)
+    def _trouble(self, stop: Draft) -> Trouble:
+        faults, worked_on = wording.ITEM_WORDS[stop.tag]
+        name = wording.pick(self._rng, names_of(stop.rig, stop.tag))
+        return Trouble(name, wording.pick(self._rng, faults), wording.pick(self._rng, worked_on))
+
+    def _trip_out(self, now: int, length: int, trouble: Trouble, pulled: int) -> None:
+        stands = max(1, (self.state.bit_m - pulled) // STAND_M)
+        words = wording.pick(self._rng, wording.TRIP_OUT).format(name=trouble.name, fault=trouble.fault, stands=stands)
         self._add(now, now + length, 6, "TRP", self.state.hole_m, pulled, words)
 
-    def _repair(self, now: int, length: int, tag: str, name: str) -> None:
-        """The steps of a repair, each of about an hour: looking, working, finishing with a test."""
+    def _repair(self, now: int, length: int, trouble: Trouble) -> None:
+        """The steps of a repair: looking, working, finishing with a test."""
         rng, state = self._rng, self.state
-        faults, worked_on = wording.ITEM_WORDS[tag]
-        part, fault = wording.pick(rng, worked_on), wording.pick(rng, faults)
         working = [wording.WORKING[index] for index in rng.permutation(len(wording.WORKING))]
         lengths = cut(rng, length)
         for number, quarter_hours in enumerate(lengths):
@@ -320,7 +312,9 @@ class Timeline:
                 pattern = wording.pick(rng, wording.FINISHING)
             else:
                 pattern = working[number % len(working)] if number else wording.pick(rng, wording.LOOKING)
-            words = pattern.format(name=name, part=part, fault=fault, test=wording.pick(rng, wording.TESTS))
+            words = pattern.format(
+                name=trouble.name, part=trouble.part, fault=trouble.fault, test=wording.pick(rng, wording.TESTS)
+            )
             self._add(now, now + quarter_hours, 8, "RPR", state.hole_m, state.bit_m, words)
             now += quarter_hours
 
@@ -336,7 +330,8 @@ class Timeline:
 
     def _return(self, now: int, length: int, depth: int) -> None:
         rng, hole = self._rng, self.state.hole_m
-        washing = int(rng.integers(1, min(4, length))) if length >= 3 and rng.random() < 0.55 else 0
+        washes = length > quarters(3) or (length >= 3 and rng.random() < 0.55)
+        washing = int(rng.integers(1, 1 + length // 2)) if washes else 0
         arrives = depth - (int(rng.random() < 0.15) if not washing else 0)
         if washing:
             off_bottom = min(int(rng.integers(12, 29)), max(2, (depth - self.state.bit_m) // 2))
@@ -361,22 +356,6 @@ class Timeline:
         if stop.miscoded:
             op, sub = 8, "RPR"
         self._add(now, now + length, op, sub, state.hole_m, state.bit_m, words)
-
-
-def split(span: Span, at: int) -> tuple[Span, Span]:
-    """Two spans that meet at ``at``; depths in proportion of time."""
-    whole, done = span.end - span.start, at - span.start
-    hole = span.hole_from + (span.hole_to - span.hole_from) * done // whole
-    bit = span.bit_from + (span.bit_to - span.bit_from) * done // whole
-    first = Span(
-        span.start, at, span.op, span.sub, span.phase, span.well, span.hole_from, hole, span.bit_from, bit,
-        span.remark, span.stop, span.part,
-    )  # fmt: skip
-    second = Span(
-        at, span.end, span.op, span.sub, span.phase, span.well, hole, span.hole_to, bit, span.bit_to,
-        span.remark, span.stop, span.part,
-    )  # fmt: skip
-    return first, second
 
 
 def cut(rng: Generator, length: int) -> list[int]:
