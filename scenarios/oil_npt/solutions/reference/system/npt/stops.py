@@ -14,8 +14,8 @@ from datetime import datetime
 
 from npt.record import Line
 
-REPAIR, TRIP = 8, 6
-BACK_WITHIN_M = 1.0
+DRILL, TRIP, REPAIR = 2, 6, 8
+BACK_WITHIN_M = 1.05  # a metre, and what rounding to a tenth of a foot takes from it
 
 #: routine service and hole trouble are not repairs, whatever code the crew picked and whatever item they name
 NOT_A_REPAIR = re.compile(
@@ -76,7 +76,7 @@ def _read_stop(lines: list[Line], first: int, tag: str, tag_of: Callable[[str], 
     if tripped:
         depth = lines[first - 1].bit_depth_m if first else None
         back = False
-        while not back and index < len(lines) and lines[index].op_code != REPAIR:
+        while not back and index < len(lines) and lines[index].op_code not in (DRILL, REPAIR):
             line = lines[index]
             parts.append(Part("own_use" if _is_own_use(line) else "return", line.start, line.end))
             back = depth is not None and abs(line.bit_depth_m - depth) <= BACK_WITHIN_M
