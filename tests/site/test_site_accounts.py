@@ -21,7 +21,7 @@ def sign_up(browser, username="dora", **extra):
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.1", "::1"])
 def test_somebody_at_the_machine_itself_may_create_an_account(settings, address):
     settings.SIGNUP = "loopback"
-    assert sign_up(Client(REMOTE_ADDR=address)).status_code == 302
+    assert sign_up(Client(REMOTE_ADDR=address, HTTP_HOST="localhost:8000")).status_code == 302
     assert User.objects.get(username="dora").role == "learner"
 
 
@@ -38,30 +38,44 @@ def test_somebody_elsewhere_may_not_unless_signing_up_is_open(settings, address)
 
 @pytest.mark.parametrize("address", ["", "not an address", "127.0.0.1.evil.example", "0x7f.1", None])
 def test_an_address_that_cannot_be_read_is_not_this_machine(rf, address):
-    request = rf.get("/")
+    request = rf.get("/", headers={"host": "localhost"})
     request.META["REMOTE_ADDR"] = address
     assert not is_from_this_machine(request)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("header", ["HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"])
+@pytest.mark.parametrize(
+    "header", ["HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"]
+)
 def test_a_visitor_whom_a_local_proxy_passes_on_is_not_at_the_machine(settings, header):
     settings.SIGNUP = "loopback"
-    sign_up(Client(REMOTE_ADDR="127.0.0.1", **{header: "127.0.0.1"}))
+    sign_up(Client(REMOTE_ADDR="127.0.0.1", HTTP_HOST="localhost", **{header: "127.0.0.1"}))
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_visitor_to_a_public_name_is_not_at_the_machine_even_through_a_silent_proxy(settings):
+    settings.SIGNUP, settings.ALLOWED_HOSTS = "loopback", ["gym.example", "localhost", "127.0.0.1", "[::1]"]
+    sign_up(Client(REMOTE_ADDR="127.0.0.1", HTTP_HOST="gym.example"))
+    assert not User.objects.exists()
+    assert sign_up(Client(REMOTE_ADDR="::1", HTTP_HOST="[::1]:8000")).status_code == 302
 
 
 @pytest.mark.django_db
 def test_no_header_opens_what_the_address_closes(settings):
     settings.SIGNUP = "loopback"
-    sign_up(Client(REMOTE_ADDR="10.0.0.7", HTTP_X_FORWARDED_FOR="127.0.0.1", HTTP_X_REAL_IP="127.0.0.1"))
+    sign_up(
+        Client(
+            REMOTE_ADDR="10.0.0.7", HTTP_HOST="localhost", HTTP_X_FORWARDED_FOR="127.0.0.1", HTTP_X_REAL_IP="127.0.0.1"
+        )
+    )
     assert not User.objects.exists()
 
 
 @pytest.mark.django_db
 def test_nobody_signs_up_where_signing_up_is_closed(settings):
     settings.SIGNUP = "closed"
-    assert b"made by the operator" in sign_up(Client(REMOTE_ADDR="127.0.0.1")).content
+    assert b"made by the operator" in sign_up(Client(REMOTE_ADDR="127.0.0.1", HTTP_HOST="localhost")).content
     assert not User.objects.exists()
 
 

@@ -174,6 +174,7 @@ def test_help_names_the_keys_that_leave_the_terminal(visit, db):
     html = page(visit(None), "help")
     assert "<kbd>Ctrl</kbd> <kbd>Shift</kbd> <kbd>←</kbd>" in html
     assert "screen-reader mode" in html
+    assert "Reader button" in html
 
 
 def test_an_unknown_address_is_answered_in_words(visit, db):

@@ -8,20 +8,34 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import split_domain_port
 from django.urls import reverse
 
 #: A proxy on this machine makes every visitor look local. These only ever close the door, so forging one gains nothing.
-FORWARDING_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+FORWARDING_HEADERS = (
+    "HTTP_FORWARDED",
+    "HTTP_VIA",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_REAL_IP",
+)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def is_from_this_machine(request: HttpRequest) -> bool:
-    """Whether the connection itself comes from a loopback address and was not passed on by a proxy."""
+    """Whether the connection itself comes from a loopback address, to this machine's own name, passed on by no proxy."""
     if any(header in request.META for header in FORWARDING_HEADERS):
         return False
-    try:
-        return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
-    except ValueError:
-        return False
+    name, _port = split_domain_port(request.get_host())
+    own_name = name == "localhost" or _is_loopback(name.strip("[]"))
+    return own_name and _is_loopback(request.META.get("REMOTE_ADDR") or "")
 
 
 def is_signup_open(request: HttpRequest) -> bool:
