@@ -98,11 +98,13 @@ class LocalHost:
             descriptor = os.open(self.system / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return None
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > max_bytes:
                 return None
-            return file.read(max_bytes)
+            return os.read(descriptor, max_bytes)
+        finally:
+            os.close(descriptor)
 
     def list(self, path: str, max_entries: int) -> list[str]:
         try:
