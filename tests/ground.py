@@ -13,10 +13,13 @@ from pathlib import Path
 
 #: Short, because unix sockets lie below it; on disk, because sandboxes keep their files there.
 SESSION_VAR = Path(tempfile.mkdtemp(prefix="fdt", dir="/tmp"))
-_OURS = ("REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS")
+_OURS = ("DATABASE_URL", "REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS")
+#: The only way through: servers that a test of deployments has started for this very process.
+_SERVERS = {name: os.environ.get(f"FDEGYM_TEST_{name}", "") for name in ("DATABASE_URL", "REDIS_URL")}
 
 for _name in [name for name in os.environ if name.startswith("FDEGYM_") or name in _OURS]:
     del os.environ[_name]
+os.environ.update({name: url for name, url in _SERVERS.items() if url})
 os.environ["FDEGYM_VAR"] = str(SESSION_VAR)
 os.environ["FDEGYM_SECRET_KEY"] = "tests-only-" + "k" * 60
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")

@@ -44,6 +44,15 @@ class Environment:
     secure_cookies: bool
     limits: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def broker_url(self) -> str:
+        """``redis_url`` as Celery spells it: for a unix socket it has a scheme of its own."""
+        if not self.redis_url.startswith("unix://"):
+            return self.redis_url
+        address, _, query = self.redis_url.removeprefix("unix://").partition("?")
+        options = [part.replace("db=", "virtual_host=", 1) for part in query.split("&") if part]
+        return f"redis+socket://{address}" + ("?" + "&".join(options) if options else "")
+
     def prepare(self) -> None:
         """Create the directories that running needs, private to this user."""
         for directory in (self.var, self.sockets):

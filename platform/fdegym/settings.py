@@ -80,7 +80,10 @@ TEMPLATES = [
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if ENVIRONMENT.database_url:
     DATABASES = {"default": django_environ.Env.db_url_config(ENVIRONMENT.database_url)}  # type: ignore[no-untyped-call]
-    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
+    # Options of the URL (sslmode, …) stay. A connection is tried before it is lent: a restarted server is noticed there,
+    # and one that is away gives a clear page after seconds.
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 10, "timeout": 5}
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 else:
     DATABASES = {
         "default": {
@@ -118,7 +121,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 if ENVIRONMENT.redis_url:
-    CELERY_BROKER_URL = ENVIRONMENT.redis_url
+    CELERY_BROKER_URL = ENVIRONMENT.broker_url
+    # A message is a wake-up for work that the database holds: better lost than somebody kept waiting for the broker.
+    CELERY_TASK_PUBLISH_RETRY = False
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 30}
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -42,7 +42,7 @@ class Viewer(ApplicationCommunicator):  # type: ignore[misc]
         assert (await self.receive_output(timeout=5))["type"] == "websocket.accept"
 
     async def frame(self) -> dict[str, Any]:
-        output = await self.receive_output(timeout=5)
+        output = await self.receive_output(timeout=60)  # a loaded machine may take its time
         assert output["type"] == "websocket.send", output
         frame: dict[str, Any] = json.loads(output["text"])
         return frame

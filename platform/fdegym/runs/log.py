@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import uuid
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from django.core import signing
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from fdegym.runs import notify
 from fdegym.runs.models import Run, RunEvent
 
 SIGNATURE_SALT = "fdegym.runs.log.head"
-TRIES = 5
+#: From here on Python writes a float with an exponent, which a store of decimals gives back as a whole number.
+SPELT_WITH_EXPONENT = 1e16
 
 
 class LogMoved(Exception):
@@ -32,6 +34,26 @@ class LogMoved(Exception):
 def canonical(value: Any) -> bytes:
     """The one spelling of a JSON value that is hashed: sorted keys, no spaces, UTF-8, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def storable(value: Any) -> Any:
+    """The value as every database gives it back, so that the chain fits wherever the log is kept.
+
+    Huge whole floats become integers, minus zero is zero; what no text column holds (zero characters, half surrogate
+    pairs) becomes U+FFFD.
+    """
+    if isinstance(value, str):
+        whole = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return whole.replace("\x00", "\ufffd")
+    if isinstance(value, float):
+        if math.isfinite(value) and abs(value) >= SPELT_WITH_EXPONENT:
+            return int(value)
+        return value or 0.0
+    if isinstance(value, Mapping):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(item) for item in value]
+    return value
 
 
 def genesis(run_id: uuid.UUID | str, release: str) -> str:
@@ -61,27 +83,22 @@ def append(
 
     With ``expected_seq`` the event gets exactly that number or ``LogMoved`` is raised: for writers whose payload
     depends on what the log held. Without, it takes the next free number. Payloads are JSON values without floats that
-    are not finite.
+    are not finite; they are kept as ``storable`` spells them.
     """
-    run = Run.objects.only("id", "release").get(pk=run_id)
-    clean = json.loads(canonical(payload))
-    for attempt in range(TRIES):
-        try:
-            with transaction.atomic():
-                seq, previous = head(run)
-                if expected_seq is not None and seq + 1 != expected_seq:
-                    raise LogMoved(f"event {expected_seq} was expected, the log is at {seq}")
-                at = timezone.now()
-                event = RunEvent.objects.create(
-                    run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=link(previous, seq + 1, kind, clean, at)
-                )
-        except IntegrityError as collision:
-            if expected_seq is not None or attempt == TRIES - 1:
-                raise LogMoved("another writer took the number") from collision
-            continue
+    clean = json.loads(canonical(storable(payload)))
+    with transaction.atomic():
+        # Every writer takes the run's row before it looks at the log: no two can wait for each other, whatever else
+        # their transactions do with the run. It does not keep out those who only refer to the row.
+        run = Run.objects.select_for_update(no_key=True).only("id", "release").get(pk=run_id)
+        seq, previous = head(run)
+        if expected_seq is not None and seq + 1 != expected_seq:
+            raise LogMoved(f"event {expected_seq} was expected, the log is at {seq}")
+        at = timezone.now()
+        event = RunEvent.objects.create(
+            run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=link(previous, seq + 1, kind, clean, at)
+        )
         transaction.on_commit(lambda: notify.hint(run.id))
-        return event
-    raise AssertionError("unreachable")
+    return event
 
 
 def events(

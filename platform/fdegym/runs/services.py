@@ -24,7 +24,7 @@ MOVES: dict[str, frozenset[str]] = {
 def transition(run_id: uuid.UUID | str, to: RunState, reason: str = "") -> Run:
     """Move the run to a state, locked, with an event; ``RunStateConflict`` if the move is not legal from where it is."""
     with transaction.atomic():
-        run = Run.objects.select_for_update().get(pk=run_id)
+        run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
         if to not in MOVES[run.state]:
             raise RunStateConflict(f"This run is {RunState(run.state).label}; it cannot become {to.label}.")
         now = timezone.now()

@@ -1,0 +1,56 @@
+"""The suites that touch the database or the broker, once more: on PostgreSQL and Redis, by the same code."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.deployment.servers import Postgres, Redis
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = {
+    "runs": ["tests/runs"],
+    "grading": ["tests/grading/test_queue.py", "tests/grading/test_grades.py", "tests/grading/test_contacts.py"],
+    "people": [
+        "tests/stakeholders/test_exchange.py",
+        "tests/stakeholders/test_feed.py",
+        "tests/stakeholders/test_audit.py",
+    ],
+    "site": [
+        "tests/site/test_site_rights.py",
+        "tests/site/test_site_board.py",
+        "tests/site/test_site_ranking.py",
+        "tests/site/test_site_outcomes.py",
+        "tests/site/test_site_accounts.py",
+    ],
+    "at once": ["tests/deployment/test_at_once.py"],
+}
+
+
+def run_suite(arguments: list[str], database_url: str, redis_url: str) -> subprocess.CompletedProcess[str]:
+    """pytest in a process of its own, whose settings see these servers."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("FDEGYM_", "PYTEST_"))}
+    servers = {"FDEGYM_TEST_DATABASE_URL": database_url, "FDEGYM_TEST_REDIS_URL": redis_url}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=inherited | servers, capture_output=True, text=True, timeout=280, check=False
+    )
+
+
+@pytest.mark.parametrize("area", SUITES)
+def test_the_suite_passes_on_postgresql_and_redis(area: str, postgres: Postgres, redis: Redis) -> None:
+    done = run_suite(SUITES[area], postgres.url(f"suite_{area.replace(chr(32), chr(95))}"), redis.url)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert int((re.search(r"(\d+) passed", done.stdout) or ["0", "0"])[1]) > 0
+    assert "skipped" not in done.stdout.splitlines()[-1], done.stdout[-2000:]
+
+
+def test_the_suites_that_are_repeated_exist() -> None:
+    for paths in SUITES.values():
+        for path in paths:
+            assert (ROOT / path).exists(), path
