@@ -141,7 +141,7 @@ def train(tensors: Tensors, vocabulary: Path, examples: list[tuple[str, str]], e
 def _tokens(pieces: WordPiece, texts: list[str]) -> tuple[Any, Any]:
     tokens, mask = np.zeros((len(texts), LENGTH), np.int32), np.zeros((len(texts), LENGTH), np.float32)
     for row, text in enumerate(texts):
-        encoded = pieces.encode(text, LENGTH)
+        encoded = [pieces.start, *pieces.encode(text)[: LENGTH - 2], pieces.end]
         tokens[row, : len(encoded)], mask[row, : len(encoded)] = encoded, 1
     return tokens, mask
 

@@ -27,7 +27,7 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 
 MULTILINGUAL_WIDTH = 512
 FEATURES = MULTILINGUAL_WIDTH + ENGLISH_WIDTH
-MOST_TOKENS = 96  #: of one text, in the English encoder
+MOST_TOKENS = 64  #: of a message, in the English encoder; more would take longer than a message may
 _WEIGHTS = Path(__file__).resolve().parent.parent / "matcher_data" / "minilm.npz"
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from stakeholders.matcher.wordpiece import WordPiece
 
 Floats: TypeAlias = npt.NDArray[np.float32]
+Token = TypeVar("Token")
 
 WIDTH = 384
 _LAYERS, _HEADS = 6, 12
@@ -49,26 +50,24 @@ class MiniLM:
             return cls({name: stored[name] for name in stored.files})
 
     def encode(self, texts: Sequence[str], most_tokens: int) -> Floats:
-        """(texts, 384), each row of length one. A text is cut at ``most_tokens``."""
-        tokens = [self._tokens.encode(text, most_tokens) for text in texts]
-        spans = _spans(tokens)
-        return _pooled(self._states(tokens), spans)
+        """(texts, 384), each row of length one. Of a longer text the beginning and the end are read."""
+        tokens = [self._framed(_ends_of(self._tokens.encode(text), most_tokens - 2)) for text in texts]
+        return _pooled(self._states(tokens), [np.arange(span.start, span.stop) for span in _spans(tokens)])
 
     def encode_clauses(self, clauses: Sequence[str], most_tokens: int) -> Floats:
         """(1 + clauses, 384): a text as a whole, then each of its clauses as it reads within the text.
 
-        The text goes through the layers once. A clause cut off by ``most_tokens`` has the whole text's vector.
+        The text goes through the layers once. A clause of which nothing is read has the whole text's vector.
         """
-        parts = [self._tokens.encode(clause, most_tokens)[1:-1] for clause in clauses]
-        start, end = self._tokens.encode("", 2)
-        inner = [token for part in parts for token in part][: most_tokens - 2]
-        tokens = [start, *inner, end]
-        spans = [slice(0, len(tokens))]
-        for part in parts:
-            first = spans[-1].stop if len(spans) > 1 else 1
-            spans.append(slice(min(first, len(tokens) - 1), min(first + len(part), len(tokens) - 1)))
-        spans[1:] = [span if span.start < span.stop else spans[0] for span in spans[1:]]
-        return _pooled(self._states([tokens]), spans)
+        owned = [(token, place) for place, clause in enumerate(clauses) for token in self._tokens.encode(clause)]
+        read = _ends_of(owned, most_tokens - 2)
+        tokens = self._framed([token for token, _ in read])
+        owners = np.array([-1, *(place for _, place in read), -1])
+        rows = [np.arange(len(tokens)), *(np.flatnonzero(owners == place) for place in range(len(clauses)))]
+        return _pooled(self._states([tokens]), [row if len(row) else rows[0] for row in rows])
+
+    def _framed(self, tokens: Sequence[int]) -> list[int]:
+        return [self._tokens.start, *tokens, self._tokens.end]
 
     def _states(self, tokens: Sequence[Sequence[int]]) -> Floats:
         spans = _spans(tokens)
@@ -118,8 +117,16 @@ def _spans(tokens: Sequence[Sequence[int]]) -> list[slice]:
     return [slice(int(end) - len(part), int(end)) for part, end in zip(tokens, ends, strict=True)]
 
 
-def _pooled(states: Floats, spans: Sequence[slice]) -> Floats:
-    means = np.stack([states[span].mean(axis=0) for span in spans])
+def _ends_of(tokens: Sequence[Token], most: int) -> list[Token]:
+    """All of them, or a beginning and a longer end: what a message is about stands there, its question mostly last."""
+    if len(tokens) <= most:
+        return list(tokens)
+    first = most // 3
+    return [*tokens[:first], *tokens[len(tokens) - (most - first) :]]
+
+
+def _pooled(states: Floats, rows: Sequence[npt.NDArray[np.int_]]) -> Floats:
+    means = np.stack([states[row].mean(axis=0) for row in rows])
     unit: Floats = means / np.linalg.norm(means, axis=1, keepdims=True)
     return unit
 

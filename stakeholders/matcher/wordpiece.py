@@ -16,15 +16,11 @@ class WordPiece:
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._unknown = vocabulary[UNKNOWN]
+        self.start, self.end = vocabulary[START], vocabulary[END]  #: frame a text before it is encoded
 
-    def encode(self, text: str, most: int) -> list[int]:
-        """Token numbers, start and end marks included, ``most`` at the longest."""
-        tokens = [self._vocabulary[START]]
-        for word in _words(text):
-            tokens += self._pieces(word)
-            if len(tokens) >= most:
-                break
-        return [*tokens[: most - 1], self._vocabulary[END]]
+    def encode(self, text: str) -> list[int]:
+        """Token numbers, without the start and end marks."""
+        return [piece for word in _words(text) for piece in self._pieces(word)]
 
     def _pieces(self, word: str) -> list[int]:
         if len(word) > _LONGEST_WORD:
