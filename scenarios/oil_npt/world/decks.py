@@ -14,16 +14,25 @@ _NORMAL = NormalDist()
 
 
 class Deck(Generic[Outcome]):
-    """A shuffled block with ``shares`` copies of each outcome; when it is used up, the next block is shuffled."""
+    """Draws from blocks with ``shares`` copies of each outcome, every outcome spread over its block.
+
+    Each copy falls at a random place of its own stretch of the block: order and distances are open, but neither a long
+    run nor a long absence of an outcome can happen.
+    """
 
     def __init__(self, rng: Generator, shares: Mapping[Outcome, int]) -> None:
         self._rng = rng
-        self._block = [outcome for outcome, copies in shares.items() for _ in range(copies)]
+        self._shares = dict(shares)
         self._left: list[Outcome] = []
 
     def draw(self) -> Outcome:
         if not self._left:
-            self._left = [self._block[index] for index in self._rng.permutation(len(self._block))]
+            places: list[tuple[float, int, Outcome]] = []
+            for order, (outcome, copies) in enumerate(self._shares.items()):
+                offsets = self._rng.random(copies)
+                places.extend(((copy + float(offsets[copy])) / copies, order, outcome) for copy in range(copies))
+            places.sort(key=lambda place: place[:2], reverse=True)
+            self._left = [outcome for _, _, outcome in places]
         return self._left.pop()
 
 
