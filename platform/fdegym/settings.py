@@ -124,7 +124,14 @@ if ENVIRONMENT.redis_url:
     CELERY_BROKER_URL = ENVIRONMENT.broker_url
     # A message is a wake-up for work that the database holds: better lost than somebody kept waiting for the broker.
     CELERY_TASK_PUBLISH_RETRY = False
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 30}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "socket_connect_timeout": 2,
+        "socket_timeout": 30,
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0.2,
+        "interval_max": 0.2,
+    }
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -1,4 +1,4 @@
-"""A private PostgreSQL and a private Redis: unix sockets in a directory of this test session, nothing of the machine's own."""
+"""A private PostgreSQL and a private Redis: unix sockets in a directory of the test session, nothing of the machine's."""
 
 from __future__ import annotations
 
@@ -31,11 +31,14 @@ def postgres_programs() -> Path | None:
     return max(found, key=lambda path: float(path.parent.name), default=None)
 
 
-def until(condition: Callable[[], object], what: str, *, within_s: float = 30.0, every_s: float = 0.05) -> None:
+def until(
+    condition: Callable[[], object], what: str | Callable[[], str], *, within_s: float = 30.0, every_s: float = 0.05
+) -> None:
     """Ask again and again; fails with ``what`` when the time is over."""
     deadline = time.monotonic() + within_s
     while not condition():
-        assert time.monotonic() < deadline, f"not within {within_s:.0f} s: {what}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {within_s:.0f} s: {what() if callable(what) else what}")
         time.sleep(every_s)
 
 
@@ -116,8 +119,7 @@ class Postgres(Server):
         super().__init__("fdpg-")
         self.programs = programs
         made = self._asked(
-            [programs / "initdb", "-D", self.directory / "data", "-A", "trust", "-U", ROLE]
-            + ["-E", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+            f"{programs}/initdb -D {self.directory}/data -A trust -U {ROLE} -E UTF8 --locale C.UTF-8 --no-sync".split()
         )
         assert made.returncode == 0, made.stdout + made.stderr
 

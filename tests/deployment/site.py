@@ -1,0 +1,135 @@
+"""A deployed site in real processes: its worker, its web server, and what somebody does there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from tests.deployment.servers import Postgres, Redis, until
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class DeployedSite:
+    """Processes that share one database and one broker. ``directory`` holds their var and their logs."""
+
+    def __init__(self, postgres: Postgres, redis: Redis, name: str) -> None:
+        self.postgres, self.redis, self.name = postgres, redis, name
+        self.directory = Path(tempfile.mkdtemp(prefix="fdds-", dir="/tmp"))
+        postgres.create_database(name)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("FDEGYM_", "PYTEST_"))}
+        self.environment = kept | {
+            "FDEGYM_VAR": str(self.directory / "var"),
+            "DATABASE_URL": postgres.url(name),
+            "REDIS_URL": redis.url,
+            "SCENARIO_DIRS": str(ROOT / "tests" / "grading"),
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
+            "DJANGO_SETTINGS_MODULE": "fdegym.settings",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._worker: subprocess.Popen[bytes] | None = None
+        self.act("prepare")
+
+    def act(self, *arguments: object) -> list[str]:
+        """Run ``act.py``; the words it prints."""
+        command = [sys.executable, str(ROOT / "tests" / "deployment" / "act.py"), *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.split()
+
+    def submit(self, *, wake_ups: int = 1, longer_s: float = 0.0) -> int:
+        return int(self.act("submit", wake_ups, longer_s)[0])
+
+    def ask(self, sql: str) -> str:
+        return self.postgres.ask(self.name, sql)
+
+    def row(self, submission: int) -> dict[str, str]:
+        """State, attempts, step, grades and the run's state, as the database has them now."""
+        names = ("state", "attempts", "step", "grades", "run")
+        values = self.ask(
+            "select s.state, s.attempts, s.progress->>'step', (select count(*) from grading_grade g where "
+            "g.submission_id = s.id), r.state from grading_submission s join runs_run r on r.id = s.run_id "
+            f"where s.id = {submission}"
+        )
+        return dict(zip(names, values.split("|"), strict=True))
+
+    def until_graded(self, submission: int, *, within_s: float = 90.0) -> None:
+        until(lambda: self.row(submission)["state"] in ("graded", "void"), self._what_was_logged, within_s=within_s)
+
+    def until_step(self, submission: int, step: str) -> None:
+        until(lambda: self.row(submission)["step"] == step, self._what_was_logged, within_s=90)
+
+    def _what_was_logged(self) -> str:
+        return f"the submission's end; logged:\n{self.log('worker')[-4000:]}"
+
+    def log(self, name: str) -> str:
+        return (self.directory / f"{name}.log").read_text(errors="replace")
+
+    # ---- processes
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.directory / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def start_worker(self) -> None:
+        """A worker with its scheduler, as `docs/hosting.md` starts it; returns when it takes messages."""
+        ready = "celery@" if not (self.directory / "worker.log").exists() else None
+        before = 0 if ready else self.log("worker").count(" ready.")
+        options = ["-B", "-s", str(self.directory / "beat"), "--concurrency", "2", "--loglevel", "INFO"]
+        self._worker = self._start("worker", "celery", "-A", "tests.deployment.hasty", "worker", *options)
+        until(lambda: self.log("worker").count(" ready.") > before, "the worker is ready", within_s=60)
+
+    def kill_worker(self) -> None:
+        """``kill -9`` of the worker, its children and its scheduler, all at once."""
+        assert self._worker is not None
+        os.killpg(self._worker.pid, signal.SIGKILL)
+        self._worker.wait(20)
+
+    def start_web(self) -> str:
+        """A web server on a free port; gives its address."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self._start("web", "uvicorn", "fdegym.asgi:application", "--port", str(port), "--lifespan", "off")
+        address = f"http://127.0.0.1:{port}"
+        until(lambda: get(f"{address}/health/")[0] == 200, "the site answers", within_s=60)
+        return address
+
+    def remove(self) -> None:
+        for process in self._running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(20)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def get(address: str) -> tuple[int, str]:
+    """Status and text of a page; (0, …) when nobody answers."""
+    try:
+        with urllib.request.urlopen(address, timeout=30) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+    except OSError as problem:
+        return 0, str(problem)
