@@ -205,3 +205,19 @@ def test_pressing_begin_twice_begins_once(open_page, alice, monkeypatch, make_ru
     page.get_by_role("button", name="Begin the ranked run").dblclick()
     page.wait_for_url("**/grading/")
     assert begun == ["L3"]
+
+
+def test_my_row_stays_in_sight_while_the_board_scrolls(open_page, alice, graded):
+    from fdegym.accounts.models import User
+
+    for index in range(40):
+        graded(User.objects.create(username=f"person-{index:02d}"), kpi=300.0 + 10 * index)
+    graded(alice, kpi=505.0)
+    page = open_page(viewport={"width": 1440, "height": 500})
+    sign_in(page, alice)
+    page.goto(reverse("leaderboard-scenario", args=[BAKERY]))
+    for position in ("0", "document.body.scrollHeight / 2", "document.body.scrollHeight"):
+        page.evaluate(f"scrollTo(0, {position})")
+        box = page.locator("#me").bounding_box()
+        assert box is not None
+        assert -1 <= box["y"] <= 500 - box["height"] + 1, (position, box)

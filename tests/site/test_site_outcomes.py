@@ -108,6 +108,14 @@ def test_htmx_gets_the_moving_part_alone_and_is_sent_to_the_debrief_in_the_end(a
     assert browser.get(reverse("grading", args=[done.id])).headers["Location"] == reverse("debrief", args=[done.id])
 
 
+def test_a_session_that_ends_while_waiting_leads_to_sign_in_and_back(alice, visit, submitted):
+    """FC-38: the poll neither goes on for ever nor puts a sign-in form into the page."""
+    address = reverse("grading", args=[submitted(alice).id])
+    answer = visit(None).get(address, **HTMX)
+    assert answer.headers["HX-Redirect"] == f"{reverse('account_login')}?next={address.replace('/', '%2F')}"
+    assert answer.content == b""
+
+
 def test_a_wait_that_is_too_long_says_why(alice, visit, submitted):
     """FC-89."""
     run = submitted(alice)

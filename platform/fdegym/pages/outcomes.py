@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from fdegym.accounts.access import signed_in
+from fdegym.accounts.access import login_required_for_parts, signed_in
 from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.delivery.submit import abandon_run
 from fdegym.lib.errors import RunStateConflict
@@ -99,7 +99,7 @@ def _why_slow(submission: Submission) -> str:
     return "the replay itself is long."
 
 
-@login_required
+@login_required_for_parts
 @never_cache
 @require_safe
 def grading(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
