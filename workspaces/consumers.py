@@ -1,10 +1,8 @@
 """The terminal's WebSocket: checks who comes, then copies frames between the browser and the keeper.
 
-Bytes never pass the channel layer. ``docs/terminal-protocol.md`` documents the wire.
+Bytes never pass the channel layer, nor channels' dispatch of messages to methods: an application that reads its frames
+itself answers a key measurably sooner. ``docs/terminal-protocol.md`` documents the wire.
 """
-
-# channels has no annotations:
-# mypy: disallow-untyped-calls=false
 
 from __future__ import annotations
 
@@ -12,13 +10,13 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
-from channels.exceptions import StopConsumer
-from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.utils.crypto import constant_time_compare
@@ -52,29 +50,63 @@ def check_session(session_key: str | None, user_id: str) -> bool:
     return user is not None and constant_time_compare(data.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
 
 
-class TerminalConsumer(AsyncWebsocketConsumer):
-    """One client of one terminal."""
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
-    async def connect(self) -> None:
-        self.stream: TerminalStream | None = None
-        self.tasks: list[asyncio.Task[None]] = []
-        await self.accept()  # a close code only reaches the page after this
+
+class TerminalConsumer:
+    """One client of one terminal: an ASGI application for one connection."""
+
+    def __init__(self, scope: Message, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self._receive = receive
+        self._send = send
+        self._closed = False
+
+    @classmethod
+    def as_asgi(cls) -> Callable[[Message, Receive, Send], Awaitable[None]]:
+        """The application, as a router wants it."""
+
+        async def application(scope: Message, receive: Receive, send: Send) -> None:
+            await cls(scope, receive, send).run()
+
+        return application
+
+    async def run(self) -> None:
+        """From the handshake to the end of the connection."""
+        await self._receive()  # websocket.connect
+        await self._send({"type": "websocket.accept"})  # a close code only reaches the page after this
         try:
             ticket, after = await self._admit()
-            self.stream = await self._attach(ticket, after)
+            stream = await self._attach(ticket, after)
         except Refusal as refusal:
-            await self.close(refusal.code, str(refusal))
+            await self._close(refusal.code, str(refusal))
             return
-        await self.send(text_data=json.dumps(self.stream.hello))
-        loop = asyncio.get_running_loop()
-        self.tasks = [loop.create_task(self._output()), loop.create_task(self._look())]
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            await self._say(stream.hello)
+            tasks = [asyncio.create_task(work) for work in (self._output(stream), self._look(), self._input(stream))]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                error = task.exception()
+                if error is not None and not isinstance(error, OSError):  # OSError: the browser left in the middle
+                    raise error
+        finally:
+            for task in tasks:
+                task.cancel()
+            stream.close()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def disconnect(self, code: int) -> None:
-        for task in self.tasks:
-            task.cancel()
-        if self.stream is not None:
-            self.stream.close()
-        raise StopConsumer
+    async def _say(self, said: Message) -> None:
+        await self._send({"type": "websocket.send", "text": json.dumps(said)})
+
+    async def _close(self, code: int, reason: str) -> None:
+        """End the connection with a code; quiet if the other side was quicker."""
+        if not self._closed:
+            self._closed = True
+            with contextlib.suppress(Exception):
+                await self._send({"type": "websocket.close", "code": code, "reason": reason[:120]})
 
     # admission
 
@@ -138,41 +170,39 @@ class TerminalConsumer(AsyncWebsocketConsumer):
 
     # frames
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.stream is None:
-            return
-        if bytes_data is not None:
-            if len(bytes_data) > protocol.INPUT_BYTES_MAX:
-                await self.close(protocol.CLOSE_BAD_FRAME, "too much input in one frame")
-                return
-            await self.stream.type(bytes_data)
-        elif text_data is not None:
-            said = protocol.parse_control(text_data)
-            if said is not None and said["type"] != "pong":
-                await self.stream.control(said)
-
-    async def _output(self) -> None:
-        """Keeper to browser. ``send`` waits for the browser's socket, and so does the keeper for us."""
-        assert self.stream is not None  # noqa: S101 - attached before the task began
+    async def _input(self, stream: TerminalStream) -> None:
+        """Browser to keeper, until the browser leaves."""
         while True:
-            frame = await self.stream.frame()
-            if frame is None:
-                await self._leave(protocol.CLOSE_RESTARTED, "the workspace service restarts")
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                self._closed = True
                 return
-            if isinstance(frame, bytes):
-                await self.send(bytes_data=frame)
-                continue
-            if frame.get("type") == "closed":
-                await self._leave(protocol.CLOSE_RESTARTED, str(frame.get("reason")))
-                return
-            await self.send(text_data=json.dumps(frame))
-            if frame.get("type") == "exit":
-                await self._leave(1000, "the shell ended")
-                return
+            data, text = message.get("bytes"), message.get("text")
+            if data is not None:
+                if len(data) > protocol.INPUT_BYTES_MAX:
+                    await self._close(protocol.CLOSE_BAD_FRAME, "too much input in one frame")
+                    return
+                await stream.type(data)
+            elif text is not None:
+                said = protocol.parse_control(text)
+                if said is not None and said["type"] != "pong":
+                    await stream.control(said)
 
-    async def _leave(self, code: int, reason: str) -> None:
-        with contextlib.suppress(Exception):
-            await self.close(code, reason)
+    async def _output(self, stream: TerminalStream) -> None:
+        """Keeper to browser. Sending waits for the browser's socket, and so does the keeper for us."""
+        while True:
+            frame = await stream.frame()
+            if isinstance(frame, bytes):
+                await self._send({"type": "websocket.send", "bytes": frame})
+                continue
+            if frame is None or frame.get("type") == "closed":
+                reason = "the workspace service restarts" if frame is None else str(frame.get("reason"))
+                await self._close(protocol.CLOSE_RESTARTED, reason)
+                return
+            await self._say(frame)
+            if frame.get("type") == "exit":
+                await self._close(1000, "the shell ended")
+                return
 
     async def _look(self) -> None:
         """Ping, and notice a sign-out or the end of the run."""
@@ -187,11 +217,11 @@ class TerminalConsumer(AsyncWebsocketConsumer):
                 logger.exception("a terminal's session could not be checked")
                 continue
             if not signed_in:
-                await self._leave(protocol.CLOSE_SIGN_IN, "signed out")
+                await self._close(protocol.CLOSE_SIGN_IN, "signed out")
                 return
             if problem is not None:
-                await self._leave(problem.code, str(problem))
+                await self._close(problem.code, str(problem))
                 return
             if since_ping >= protocol.PING_EVERY_S:
                 since_ping = 0.0
-                await self.send(text_data='{"type":"ping"}')
+                await self._say({"type": "ping"})

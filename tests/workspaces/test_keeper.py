@@ -8,6 +8,8 @@ import hashlib
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from keeper_process import KeeperProcess
+from keeper_process import ROOT, KeeperProcess
 
 from fdegym.lib.errors import RunStateConflict, ServiceUnavailable
 from workspaces import services
@@ -128,6 +130,37 @@ def test_without_a_keeper_the_error_says_that_nothing_is_lost(settings: Any, tmp
     settings.KEEPER_SOCKET = tmp_path / "none.sock"
     with pytest.raises(ServiceUnavailable, match="Nothing is lost"):
         services.workspace_state(str(uuid.uuid4()))
+
+
+def test_the_keeper_knows_neither_django_nor_the_database() -> None:
+    code = "import sys, workspaces.keeper.__main__; print([m for m in ('django', 'sqlite3') if m in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_stop_does_not_wait_for_long_commands(open_run: Callable[[], str]) -> None:
+    """FC-81."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    run_id = open_run()
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(services.run_in_workspace, run_id, ["sleep", "60"], timeout_s=60) for _ in range(8)]
+        time.sleep(0.5)
+        began = time.monotonic()
+        services.stop_workspace(run_id)
+        assert time.monotonic() - began < 10
+        for each in waiting:
+            with contextlib.suppress(ServiceUnavailable, SandboxGone, RunStateConflict):
+                assert each.result().exit_status == -9
+
+
+def test_a_system_too_large_to_submit_is_refused_in_words(open_run: Callable[[], str], tmp_path: Path) -> None:
+    run_id = open_run()
+    services.run_in_workspace(run_id, ["bash", "-c", "for n in $(seq 20); do truncate -s 30M system/$n; done"])
+    with pytest.raises(RunStateConflict, match="larger than"):
+        services.freeze_system(run_id, tmp_path / "x.tar")
+    assert services.run_in_workspace(run_id, ["true"]).exit_status == 0
 
 
 @pytest.mark.parametrize("run_id", ["../../etc", "_records", "", "x/y"])

@@ -35,7 +35,7 @@ def raise_refusal(said: dict[str, Any]) -> None:
         raise SandboxGone("The workspace is not running. Open it again; its files are kept.")
     if kind in ("no_terminal", "too_many", "not_running"):
         raise TerminalUnavailable(text, kind)
-    if kind in ("SandboxBusy", "SandboxExists"):
+    if kind in ("SandboxBusy", "SandboxExists", "SandboxTooLarge"):
         raise RunStateConflict(text)
     raise ServiceUnavailable(text)
 

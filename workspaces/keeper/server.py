@@ -174,7 +174,7 @@ class Keeper:
     async def on_exec(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
         workspace.touch()
-        result = await workspace.blocking(
+        result = await workspace.work(
             workspace.sandbox.exec,
             request["argv"],
             stdin=body,
@@ -192,37 +192,37 @@ class Keeper:
     async def on_put(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
         workspace.touch()
-        await workspace.blocking(workspace.sandbox.put, request["path"], body)
+        await workspace.work(workspace.sandbox.put, request["path"], body)
         connection.answer({})
 
     async def on_read(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
         read = workspace.sandbox.read_beginning if request.get("beginning") else workspace.sandbox.read
-        content = await workspace.blocking(read, request["path"], max_bytes=int(request["max_bytes"]))
+        content = await workspace.work(read, request["path"], max_bytes=int(request["max_bytes"]))
         connection.answer({}, content)
 
     async def on_list(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        connection.answer({"entries": await workspace.blocking(workspace.sandbox.listing, request["path"])})
+        connection.answer({"entries": await workspace.work(workspace.sandbox.listing, request["path"])})
 
     async def on_make_directory(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        await workspace.blocking(workspace.sandbox.make_directory, request["path"])
+        await workspace.work(workspace.sandbox.make_directory, request["path"])
         connection.answer({})
 
     async def on_delete(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        await workspace.blocking(workspace.sandbox.delete, request["path"])
+        await workspace.work(workspace.sandbox.delete, request["path"])
         connection.answer({})
 
     async def on_rename(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        await workspace.blocking(workspace.sandbox.rename, request["path"], request["target"])
+        await workspace.work(workspace.sandbox.rename, request["path"], request["target"])
         connection.answer({})
 
     async def on_changes(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        changes = await workspace.blocking(workspace.sandbox.compare, request["path"], body)
+        changes = await workspace.work(workspace.sandbox.compare, request["path"], body)
         connection.answer({"changes": changes})
 
     async def on_freeze(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:

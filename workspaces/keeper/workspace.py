@@ -54,8 +54,12 @@ class Workspace:
 
     async def blocking(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Run a blocking call of the runtime in the pool."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(call, *arguments, **named))
+
+    async def work(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The same for what may take long: only some at once, so that stopping and terminals never wait for them."""
         async with self._calls:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, partial(call, *arguments, **named))
+            return await self.blocking(call, *arguments, **named)
 
     def touch(self) -> None:
         self.last_active = time.monotonic()

@@ -150,6 +150,8 @@ def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faith
             top.type, top.mode = tarfile.DIRTYPE, 0o755
             packing.tar.addfile(top)
         for path, directory, found in walk(root):
+            if not faithful and "__pycache__" in path.split("/"):
+                continue  # compiled files could say something else than their sources
             packing.add(f"{prefix}/{path}" if prefix else path, directory, found)
     packing.tar.close()
     return {"files": packing.files, "bytes": packing.bytes, "skipped": packing.skipped}

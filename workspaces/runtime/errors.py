@@ -39,6 +39,12 @@ class SandboxBusy(SandboxError):
     http_status = 409
 
 
+class SandboxTooLarge(SandboxError):
+    """The files that were to be packed are larger than allowed; nothing was written."""
+
+    http_status = 409
+
+
 class SandboxSpecProblem(SandboxError):
     """The specification asks for something a sandbox cannot have."""
 

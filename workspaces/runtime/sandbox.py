@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from workspaces.runtime.base import CallLimits, ExecResult, SandboxSpec, SandboxState, SnapshotReport, StepResult
 from workspaces.runtime.control import Control
-from workspaces.runtime.errors import SandboxError, SandboxGone, SandboxSpecProblem
+from workspaces.runtime.errors import SandboxError, SandboxGone, SandboxSpecProblem, SandboxTooLarge
 
 PUT_BYTES_MAX = 64 << 20
 
@@ -226,7 +226,7 @@ class LaunchedSandbox:
                 output.flush()
                 os.fsync(output.fileno())
             if not faithful and any(entry["reason"] == "too large" for entry in answer["skipped"]):
-                raise SandboxError(f"The files of {', '.join(paths)} are larger than {max_bytes >> 20} MB together.")
+                raise SandboxTooLarge(f"The files of {', '.join(paths)} are larger than {max_bytes >> 20} MB together.")
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -15,6 +15,8 @@ from workspaces.runtime.base import Limits, Mount, SandboxSpec
 from workspaces.runtime.errors import SandboxSpecProblem
 from workspaces.runtime.layout import writable_directories
 
+EARLIEST = 946_684_800  #: 2000-01-01: a snapshot's times are zero, and before 1980 a zip file cannot hold them
+
 
 def spec_document(spec: SandboxSpec) -> dict[str, Any]:
     """``spec`` as JSON can hold it; ``parse_spec`` is the inverse."""
@@ -85,7 +87,7 @@ def _add_snapshot(tar: tarfile.TarFile, target: str, source: Path) -> None:
                 member.type,
                 member.size,
                 member.mode & 0o777,
-                int(member.mtime),
+                max(int(member.mtime), EARLIEST),
             )
             tar.addfile(info, stored.extractfile(member) if member.isreg() else None)
 

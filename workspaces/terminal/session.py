@@ -20,6 +20,7 @@ BATCH_S = 0.002
 BATCH_BYTES = 32 << 10  #: with READ_BYTES, what is read and not yet recorded: what a killed keeper can lose
 READ_BYTES = 32 << 10
 TRICKLE_BYTES = 256
+SHORT_READ_BYTES = 2048
 RING_BYTES = 1 << 20
 SEND_BYTES = 64 << 10
 INPUT_QUEUE_BYTES = 1 << 20
@@ -104,6 +105,8 @@ class TerminalSession:
                 break
             parts.append(data)
             total += len(data)
+            if len(data) < SHORT_READ_BYTES:
+                break  # that was all: asking again only to be told so costs as much as reading
         if total:
             self._gather(parts[0] if len(parts) == 1 else b"".join(parts))
         if ended:
