@@ -44,5 +44,5 @@ def test_an_old_file_is_replaced_and_rows_must_fill_the_columns(tmp_path: Path) 
     path = tmp_path / "items"
     path.write_bytes(b"something else")
     write_sqlite(path, SCHEMA, {"item": [("A", 1.0)]})
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(sqlite3.ProgrammingError):
         write_sqlite(path, SCHEMA, {"item": [("A",)]})
