@@ -1,5 +1,8 @@
 """The Celery application of the worker. Tasks live in the features' ``tasks.py``; the schedule is in settings."""
 
+# celery has no annotations:
+# mypy: disallow-untyped-calls=false
+
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fdegym.settings")

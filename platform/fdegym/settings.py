@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "fdegym.leaderboard",
     "fdegym.authoring",
     "fdegym.pages",
+    "fdegym.checks.SiteConfig",
 ]
 
 MIDDLEWARE = [
@@ -124,7 +125,7 @@ if ENVIRONMENT.redis_url:
     CELERY_BROKER_URL = ENVIRONMENT.broker_url
     # A message is a wake-up for work that the database holds: better lost than somebody kept waiting for the broker.
     CELERY_TASK_PUBLISH_RETRY = False
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
         "socket_connect_timeout": 2,
         "socket_timeout": 30,
         "max_retries": 1,

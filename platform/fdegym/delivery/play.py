@@ -10,7 +10,6 @@ import logging
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fdegym.catalog.scenarios import get_scenario
@@ -19,6 +18,7 @@ from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
+from fdegym.runs.services import transition
 from grading.models import Grade, Submission
 from grading.services import current_grade, grade_submission
 from grading.worlds import ensure_world
@@ -137,9 +137,8 @@ def play(
 
 
 def _end(run: Run) -> None:
+    """Leave nothing behind, also when the command was interrupted: such a run has failed, it is no submission."""
     run.refresh_from_db()
     if run.state == RunState.OPEN:
-        submission = submit_run(run.id, cause="abandoned")
-        Path(submission.sealed_path).unlink(missing_ok=True)
-        run.refresh_from_db()
+        run = transition(run.id, RunState.FAILED, "the command was interrupted")
     clear_away(run)

@@ -21,7 +21,7 @@ PREPARING_TRIES = 3
 GRACE = timedelta(minutes=30)  #: how long the workspace of a finished run stays
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator]
 def prepare(run_id: str) -> None:
     """Prepare one run; after three failures it is given up, says so, and may be tried again by the person."""
     try:
@@ -35,7 +35,7 @@ def prepare(run_id: str) -> None:
             transition(event.run_id, RunState.FAILED, words)
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator]
 def sweep_workspaces() -> None:
     """Take up runs that no message announced, submit those past the customer's deadline, clear away what is over."""
     now = timezone.now()

@@ -26,8 +26,8 @@ class Command(BaseCommand):
         for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
             try:
                 problems = lint(get_scenario(scenario_id))
-            except FdegymError as problem:
-                self.stderr.write(str(problem))
+            except FdegymError as unreadable:
+                self.stderr.write(str(unreadable))
                 found += 1
                 continue
             for problem in problems:
