@@ -11,6 +11,17 @@ from fdegym.env import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".py", ".md", ".toml", ".html", ".js", ".css", ".lock", ".json", ".txt", ".in", ""}
+NOT_OURS = {
+    ".git",
+    ".venv",
+    "var",
+    "__pycache__",
+    "vendor",
+    ".ruff_cache",
+    ".mypy_cache",
+    ".hypothesis",
+    ".import_linter_cache",
+}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -60,7 +71,7 @@ def test_nothing_in_the_project_names_a_machine_or_a_place_outside_it():
     offending = []
     for path in ROOT.rglob("*"):
         relative = path.relative_to(ROOT)
-        if not path.is_file() or {".git", ".venv", "var", "__pycache__", "vendor"} & set(relative.parts):
+        if not path.is_file() or NOT_OURS & set(relative.parts):
             continue
         if (
             path != Path(__file__)
