@@ -11,7 +11,8 @@ from fdegym.env import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".py", ".md", ".toml", ".html", ".js", ".css", ".lock", ".json", ".txt", ".in", ""}
-NOT_OURS = {
+CACHES = {".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache"}
+NOT_OURS = CACHES | {".git", ".venv", "var", "__pycache__", "vendor"}
     ".git",
     ".venv",
     "var",

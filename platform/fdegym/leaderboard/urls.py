@@ -1,3 +1,5 @@
+"""Addresses of the leaderboard."""
+
 from __future__ import annotations
 
 from django.urls import path
