@@ -13,16 +13,6 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".py", ".md", ".toml", ".html", ".js", ".css", ".lock", ".json", ".txt", ".in", ""}
 CACHES = {".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache"}
 NOT_OURS = CACHES | {".git", ".venv", "var", "__pycache__", "vendor"}
-    ".git",
-    ".venv",
-    "var",
-    "__pycache__",
-    "vendor",
-    ".ruff_cache",
-    ".mypy_cache",
-    ".hypothesis",
-    ".import_linter_cache",
-}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
