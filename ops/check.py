@@ -6,10 +6,25 @@ python3 ops/check.py
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import place
+
+
+def private_scratch() -> Path:
+    """A directory for what the steps write: whoever checks, the site's own var directory is not touched.
+
+    As root some steps run as the product's user; each has a directory of its own below this one.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="fdc-", dir="/tmp"))
+    if place.is_root():
+        user = place.ensure_user()
+        os.chown(scratch, user.pw_uid, user.pw_gid)
+    return scratch
 
 
 def main() -> int:
@@ -38,10 +53,13 @@ def main() -> int:
         ],
     }
     failed = []
+    scratch = private_scratch()
     for name, command in steps.items():
         print(f"— {name}", flush=True)
-        if subprocess.run(command, cwd=home, env=environment, check=False).returncode:
+        own = environment | {"FDEGYM_VAR": str(scratch / name)}
+        if subprocess.run(command, cwd=home, env=own, check=False).returncode:
             failed.append(name)
+    shutil.rmtree(scratch, ignore_errors=True)
     print(f"check: {'failed: ' + ', '.join(failed) if failed else 'all is well'}")
     return 1 if failed else 0
 
