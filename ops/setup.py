@@ -25,6 +25,7 @@ OLDEST_PYTHON = (3, 11)
 RUN_PACKAGES = {"bwrap": "bubblewrap", "sqlite3": "sqlite3", "setpriv": "util-linux", "git": "git"}
 TEST_PACKAGES = {
     "chromium": "chromium",
+    "postgres": "postgresql",
     "redis-server": "redis-server",
     "tmux": "tmux",
     "vim": "vim-tiny",
@@ -69,7 +70,8 @@ def missing_packages(wanted: dict[str, str]) -> list[str]:
 
 def _which(program: str) -> str | None:
     names = {"vim": ("vim", "vim.tiny", "vi")}.get(program, (program,))
-    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    versions = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")))  # Debian keeps them out of PATH
+    path = ":".join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *versions])
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
 
 
