@@ -11,7 +11,7 @@ import pytest
 
 from tests.deployment.conftest import need
 from tests.deployment.servers import Postgres, Redis, until
-from tests.deployment.site import DeployedSite, get
+from tests.deployment.deployed import DeployedSite, get
 
 pytestmark = pytest.mark.sandbox
 _numbers = itertools.count(1)
