@@ -144,8 +144,16 @@ else:
         (VAR / folder).mkdir(exist_ok=True)
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    "take submissions that no message announced": {"task": "grading.tasks.sweep", "schedule": 10.0},
-    "remove what no run owns": {"task": "fdegym.delivery.tasks.sweep_workspaces", "schedule": 60.0},
+    "take submissions that no message announced": {
+        "task": "grading.tasks.sweep",
+        "schedule": 10.0,
+        "options": {"expires": 10},  # a worker that was away finds one sweep, not all it missed
+    },
+    "remove what no run owns": {
+        "task": "fdegym.delivery.tasks.sweep_workspaces",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
 }
 
 # ---- people ----------------------------------------------------------------------------------------------------------
