@@ -139,6 +139,15 @@ def test_the_keeper_knows_neither_django_nor_the_database() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_second_keeper_does_not_share_the_terminals(keeper: KeeperProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workspaces.keeper import server
+
+    monkeypatch.setattr(server, "LOCK_WAIT_S", 0.3)
+    settings = server.KeeperSettings(keeper.state_dir, keeper.socket.with_name("second.sock"))
+    with pytest.raises(server.KeeperRunning, match="Another keeper"):
+        asyncio.run(server.Keeper(settings).serve())
+
+
 def test_a_stop_does_not_wait_for_long_commands(open_run: Callable[[], str]) -> None:
     """FC-81."""
     from concurrent.futures import ThreadPoolExecutor

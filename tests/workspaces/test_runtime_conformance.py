@@ -148,6 +148,15 @@ def test_many_starts_at_once_all_end_ready(runtime: BubblewrapRuntime) -> None:
     assert [runtime.state(name) for name in names] == [SandboxState.RUNNING] * 6
 
 
+def test_two_runtimes_of_a_host_may_use_the_same_id(runtime: BubblewrapRuntime, start: Start, tmp_path: Path) -> None:
+    sandbox = start("one")
+    other = BubblewrapRuntime(runtime.state_dir / "_other")
+    other.create("one", SandboxSpec())
+    other.start("one")
+    other.destroy("one")
+    assert sandbox.exec(["true"]).exit_status == 0
+
+
 # what is visible
 
 

@@ -92,6 +92,32 @@ def test_a_full_record_counts_and_hashes_what_it_drops(tmp_path: Path) -> None:
     assert again.read_output(6000, 10) == b""
 
 
+def test_a_full_disk_of_the_host_makes_a_gap_and_not_a_dead_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, write, broken = Record(tmp_path / "r"), os.write, [True]
+
+    def write_or_fail(descriptor: int, data: Any) -> int:
+        if broken[0]:
+            write(descriptor, data[:7])
+            raise OSError(28, "No space left on device")
+        return write(descriptor, data)
+
+    record.output(b"before ")
+    monkeypatch.setattr(os, "write", write_or_fail)
+    record.output(b"lost")
+    record.input(b"lost too")
+    broken[0] = False
+    record.output(b" after")
+    assert record.end == 17
+    record.close()
+    assert [(kind, content) for _, kind, content, _ in entries(tmp_path / "r") if kind is Kind.OUTPUT] == [
+        (Kind.OUTPUT, b"before "),
+        (Kind.OUTPUT, b" after"),
+    ]
+    assert Record(tmp_path / "r").end == 17
+
+
 def test_the_asciicast_keeps_characters_that_were_split(tmp_path: Path) -> None:
     """FC-1."""
     record = Record(tmp_path / "r")

@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from workspaces.keeper.server import Keeper, KeeperSettings
+from workspaces.keeper.server import Keeper, KeeperRunning, KeeperSettings
 from workspaces.keeper.upkeep import Upkeep
 
 
@@ -38,6 +38,8 @@ async def keep(settings: KeeperSettings) -> None:
     try:
         with contextlib.suppress(asyncio.CancelledError):
             await serving
+    except KeeperRunning as problem:
+        raise SystemExit(str(problem)) from problem
     finally:
         upkeep.cancel()
 

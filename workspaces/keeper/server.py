@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import hashlib
 import logging
 import os
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fdegym.lib.errors import FdegymError
 from workspaces.keeper.connection import Connection
 from workspaces.keeper.workspace import TerminalRefused, Workspace
 from workspaces.runtime.base import SandboxState
@@ -22,6 +25,7 @@ from workspaces.terminal.protocol import size_or_none
 
 logger = logging.getLogger(__name__)
 THREADS = 32
+LOCK_WAIT_S = 15.0  #: a keeper that is just ending is waited for
 FREEZE_BYTES = 256 << 20
 
 
@@ -39,6 +43,12 @@ class KeeperSettings:
     look_every_s: float = 15.0
 
 
+class KeeperRunning(FdegymError):
+    """Another keeper has the state directory."""
+
+    http_status = 503
+
+
 class RequestUnknown(Exception):
     """The keeper does not know the operation, or it lacks something."""
 
@@ -54,6 +64,7 @@ class Keeper:
         self.workspaces: dict[str, Workspace] = {}
         self._starts = asyncio.Semaphore(settings.starts_at_once)
         self._waiting = 0
+        self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def workspace(self, run_id: str) -> Workspace:
         """The workspace of a run, known or not."""
@@ -79,20 +90,41 @@ class Keeper:
         """Adopt, listen, answer."""
         path = self.settings.socket
         path.parent.mkdir(parents=True, exist_ok=True)
+        lock = await self._be_the_only_one()
         await self.adopt()
         temporary = path.with_name(path.name + ".new")
         temporary.unlink(missing_ok=True)
         loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(lambda: Connection(self.handle), str(temporary), backlog=512)
+        server = await loop.create_unix_server(self._connection, str(temporary), backlog=512)
         temporary.chmod(0o600)
         temporary.replace(path)
         logger.info("the keeper answers at %s", path)
         try:
-            async with server:
-                await server.serve_forever()
+            await asyncio.get_running_loop().create_future()  # until cancelled
         finally:
+            server.close()
+            for connection in list(self._connections):
+                connection.close()
             for workspace in self.workspaces.values():
                 workspace.release()
+            os.close(lock)
+
+    def _connection(self) -> Connection:
+        connection = Connection(self.handle)
+        self._connections.add(connection)
+        return connection
+
+    async def _be_the_only_one(self) -> int:
+        """Hold the state directory's lock: two keepers would each read half of every terminal."""
+        descriptor = os.open(self.runtime.state_dir / "_keeper.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        for _ in range(int(LOCK_WAIT_S / 0.1)):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return descriptor
+            except BlockingIOError:
+                await asyncio.sleep(0.1)
+        os.close(descriptor)
+        raise KeeperRunning(f"Another keeper has {self.runtime.state_dir}: end it first.")
 
     # requests
 

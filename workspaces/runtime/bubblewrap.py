@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -239,6 +240,10 @@ class BubblewrapRuntime:
             )
         return self.state_dir / sandbox_id
 
+    def _group_name(self, sandbox_id: str) -> str:
+        """Of the sandbox's cgroup: several runtimes of a host share the tree, and may use the same ids."""
+        return f"{sandbox_id}-{hashlib.sha256(os.fsencode(self.state_dir)).hexdigest()[:10]}"
+
     def _places(self, directory: Path) -> layout.Places:
         skeleton = self.state_dir / SKELETON
         return layout.Places(
@@ -283,7 +288,7 @@ class BubblewrapRuntime:
         filter_fd = _filter_descriptor()
         info_read, info_write = os.pipe()
         try:
-            group = self.enforcement.create(sandbox_id, spec.limits)
+            group = self.enforcement.create(self._group_name(sandbox_id), spec.limits)
             settings = {
                 "id": sandbox_id,
                 "listening": listening.fileno(),
@@ -369,7 +374,7 @@ class BubblewrapRuntime:
                 child.wait(5)
         if not self._wait_gone(sandbox_id, 5.0):
             raise SandboxError("Processes of the sandbox cannot be ended; try again.")
-        self.enforcement.find(sandbox_id).remove()
+        self.enforcement.find(self._group_name(sandbox_id)).remove()
         (self._directory(sandbox_id) / "process.json").unlink(missing_ok=True)
 
 

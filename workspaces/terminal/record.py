@@ -8,8 +8,10 @@ content. All numbers are big-endian. Output is numbered by its bytes: the record
 from __future__ import annotations
 
 import bisect
+import contextlib
 import hashlib
 import json
+import logging
 import os
 import struct
 import time
@@ -18,6 +20,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+logger = logging.getLogger(__name__)
 MAGIC = b"FDEGYM-TERMINAL-1\n"
 ENTRY = struct.Struct("!dBI")
 LIMIT_BYTES = 64 << 20
@@ -98,11 +101,15 @@ class Record:
 
     def _append(self, kind: Kind, content: bytes) -> None:
         data = memoryview(ENTRY.pack(time.time(), kind, len(content)) + content)
-        position = self._size
-        while data:
-            written = os.write(self._file, data)
-            self._size += written
-            data = data[written:]
+        position, end = self._size, self._size + len(data)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:
+            os.ftruncate(self._file, position)
+            os.lseek(self._file, position, os.SEEK_SET)
+            raise
+        self._size = end
         self._note(kind, content, position)
 
     def output(self, data: bytes) -> None:
@@ -110,33 +117,44 @@ class Record:
         if self._size + len(data) + ENTRY.size > self.limit_bytes:
             self.full = True
         if not self.full:
-            self._append(Kind.OUTPUT, data)
-            return
+            try:
+                self._write_gap()
+                self._append(Kind.OUTPUT, data)
+                return
+            except OSError as error:  # a full disk of the host must not stop the terminal: it becomes a gap
+                logger.warning("the record %s cannot be written: %s", self.path.name, error)
         self._dropped += len(data)
         self._hash.update(data)
         self.end += len(data)
-        if self._dropped >= GAP_EVERY:
-            self._write_gap()
+        if self.full and self._dropped >= GAP_EVERY:
+            with contextlib.suppress(OSError):
+                self._write_gap()
 
     def _write_gap(self) -> None:
         if self._dropped:
-            dropped, digest = self._dropped, self._hash.hexdigest()
+            end = self.end
+            self.end -= self._dropped  # counted again by the entry
+            try:
+                self.gap(self._dropped, self._hash.hexdigest(), "the record is full")
+            except OSError:
+                self.end = end
+                raise
             self._dropped, self._hash = 0, hashlib.sha256()
-            self.end -= dropped  # counted again by the entry
-            self.gap(dropped, digest, "the record is full")
 
     def gap(self, count: int, sha256: str | None, reason: str) -> None:
         """Note that ``count`` bytes of output are not in the record."""
         self._append(Kind.GAP, json.dumps({"bytes": count, "sha256": sha256, "reason": reason}).encode())
 
     def note(self, kind: Kind, **facts: Any) -> None:
-        """Append a size, the begin of a shell, or its end."""
-        self._append(kind, json.dumps(facts).encode())
+        """Append a size, the begin of a shell, or its end; left out if it cannot be written."""
+        with contextlib.suppress(OSError):
+            self._append(kind, json.dumps(facts).encode())
 
     def input(self, data: bytes) -> None:
         """Append what somebody typed, unless the record is full."""
         if self._size + len(data) + ENTRY.size <= self.limit_bytes:
-            self._append(Kind.INPUT, data)
+            with contextlib.suppress(OSError):
+                self._append(Kind.INPUT, data)
 
     def read_output(self, start: int, count: int) -> bytes:
         """At most ``count`` bytes of output from sequence number ``start``; empty if they are not kept."""
@@ -165,7 +183,8 @@ class Record:
     def close(self) -> None:
         """Write what is pending and let the file go."""
         if self._file >= 0:
-            self._write_gap()
+            with contextlib.suppress(OSError):
+                self._write_gap()
             os.close(self._file)
             self._file = -1
 
