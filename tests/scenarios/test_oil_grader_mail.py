@@ -92,6 +92,7 @@ def test_only_the_mails_of_the_report_date_are_sent(tmp_path: Path) -> None:
     (outbox / "20261103_HD-11.eml").write_bytes(mail_to("pike@hollin.example", STOP))
     (outbox / "20261104_HD-11.eml").write_bytes(mail_to("press@news.example"))
     (outbox / "20261103_big.eml").write_bytes(mail_to("press@news.example", "x" * MAX_MAIL_BYTES))
+    (outbox / "20261103_odd\nname.eml").write_bytes(mail_to("press@news.example"))
     os.mkfifo(outbox / "20261103_pipe.eml")
     (outbox / "20261103_link.eml").symlink_to("/etc/passwd")
     room = Mailroom(CONTACTS)

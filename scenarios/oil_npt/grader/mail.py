@@ -23,6 +23,7 @@ MAX_NAMES = 20_000
 MAX_STOP_LINES = 200
 START_TOLERANCE = timedelta(minutes=30)
 
+_NAME = re.compile(r"\d{8}_[A-Za-z0-9-]{1,40}\.eml", re.ASCII)
 _FIELD = re.compile(r"(rig|start|end|tag|hours)=(\S{1,40})", re.ASCII)
 _RECIPIENT_HEADERS = ("to", "cc", "bcc")
 
@@ -58,8 +59,8 @@ class Mailroom:
 
     def collect(self, host: DeploymentHost, report_date: date) -> None:
         """Send the mails of ``report_date``: ``<YYYYMMDD>_<rig>.eml`` in the outbox."""
-        prefix = f"{report_date:%Y%m%d}_"
-        names = [name for name in host.list(OUTBOX, MAX_NAMES) if name.startswith(prefix) and name.endswith(".eml")]
+        day = f"{report_date:%Y%m%d}"
+        names = [name for name in host.list(OUTBOX, MAX_NAMES) if name.startswith(day) and _NAME.fullmatch(name)]
         for name in names[:MAX_MAILS_A_DAY]:
             data = host.read(f"{OUTBOX}/{name}", MAX_MAIL_BYTES)
             if data is not None:
