@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import ipaddress
 import os
+import re
 import secrets
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Longest address of a unix socket is 108 bytes; run ids and file names below the socket directory take 60 of them.
 LONGEST_SOCKET_DIRECTORY = 45
+SHORTEST_KEY = 50
+HOST_NAME = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
+)
+#: What ALLOWED_HOSTS may hold: a name, one with a leading dot (and all below it), ``*``, an address in brackets.
+ANSWERED_HOST = re.compile(rf"\*|\.?{HOST_NAME.pattern}|\[[0-9A-Fa-f:.]+\]")
+ORIGIN = re.compile(r"https?://(\*\.)?[^/\s:@*]+(:\d{1,5})?/?|https?://\[[0-9A-Fa-f:.]+\](:\d{1,5})?/?")
 
 
 class EnvironmentProblem(Exception):
@@ -42,6 +53,7 @@ class Environment:
     world_salt: str
     scenario_dirs: tuple[Path, ...]
     secure_cookies: bool
+    proxies: tuple[str, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -54,9 +66,15 @@ class Environment:
         return f"redis+socket://{address}" + ("?" + "&".join(options) if options else "")
 
     def prepare(self) -> None:
-        """Create the directories that running needs, private to this user."""
-        for directory in (self.var, self.sockets):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Create the directories that running needs, private to this user. Raises ``EnvironmentProblem``."""
+        for name, directory in (("FDEGYM_VAR", self.var), ("FDEGYM_SOCKETS", self.sockets)):
+            try:
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as problem:
+                raise EnvironmentProblem(
+                    f"{directory} cannot be made or used by this user ({problem.strerror}): run as the user that owns it, "
+                    f"or set {name} to a directory that can."
+                ) from problem
 
 
 VARIABLES: dict[str, str] = {
@@ -70,6 +88,8 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_ORIGINS": "further origins (scheme://host[:port]) that may open sockets and post forms (default none)",
     "FDEGYM_HTTPS": "1 when visitors reach the site by https: cookies are then sent over https only (default 0)",
     "FDEGYM_SIGNUP": "who may create an account: loopback, open or closed (default loopback)",
+    "FDEGYM_PROXIES": "addresses of reverse proxies whose forwarding headers are believed, separated by commas "
+    "(default none)",
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
     "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
@@ -90,7 +110,7 @@ def _list(name: str, separator: str = ",") -> tuple[str, ...]:
 
 def _port() -> int:
     text = os.environ.get("FDEGYM_PORT", "8000")
-    if not text.isdigit() or not 1 <= int(text) <= 65535:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5) or not 1 <= int(text) <= 65535:
         raise EnvironmentProblem(f"FDEGYM_PORT is {text!r}; it must be a number from 1 to 65535.")
     return int(text)
 
@@ -107,23 +127,70 @@ def _url(name: str, schemes: tuple[str, ...]) -> str:
     if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         shown = value.split("://", 1)[0] if "://" in value else "something else"
         raise EnvironmentProblem(f"{name} must start with {' or '.join(s + '://' for s in schemes)}; it is {shown}.")
+    try:
+        _ = urlsplit(value).port
+    except ValueError as problem:
+        raise EnvironmentProblem(f"{name} has no port that can be used; it must be a number up to 65535.") from problem
     return value
+
+
+def _database_url() -> str:
+    value = _url("DATABASE_URL", ("postgres", "postgresql"))
+    if value and not urlsplit(value).path.strip("/"):
+        raise EnvironmentProblem("DATABASE_URL names no database: it must end in /name.")
+    if value and "%2f" in (urlsplit(value).hostname or "").lower():
+        raise EnvironmentProblem(
+            "DATABASE_URL names a socket; it must be written postgres://user@//run/postgresql/name."
+        )
+    return value
+
+
+def _each(name: str, fits: Callable[[str], object], expected: str) -> tuple[str, ...]:
+    for part in _list(name):
+        if not fits(part):
+            raise EnvironmentProblem(f"{name} holds {part!r}; it must be {expected}, separated by commas.")
+    return _list(name)
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _bind() -> str:
+    value = os.environ.get("FDEGYM_BIND", "").strip() or "127.0.0.1"
+    if not HOST_NAME.fullmatch(value) and not (_is_network(value) and "/" not in value):
+        raise EnvironmentProblem(f"FDEGYM_BIND is {value!r}; it must be an address or a host name, without a port.")
+    return value
+
+
+def _scenario_directories() -> tuple[Path, ...]:
+    found = tuple(Path(part).resolve() for part in _list("SCENARIO_DIRS", ":"))
+    for path in found:
+        if not path.is_dir():
+            raise EnvironmentProblem(f"SCENARIO_DIRS names {path}, which is no directory that this user can see.")
+    return found
 
 
 def _secret_key(var: Path) -> str:
     """The key from the environment, or the one kept in ``var``; made once, atomically, readable by this user alone."""
     given = os.environ.get("FDEGYM_SECRET_KEY", "")
     if given:
-        if len(given) < 50:
-            raise EnvironmentProblem("FDEGYM_SECRET_KEY is shorter than 50 characters.")
+        if len(given) < SHORTEST_KEY:
+            raise EnvironmentProblem(f"FDEGYM_SECRET_KEY is shorter than {SHORTEST_KEY} characters.")
         return given
     kept = var / "secret-key"
     try:
-        return kept.read_text().strip()
+        return _kept_key(kept)
     except FileNotFoundError:
         pass
-    except PermissionError as problem:
-        raise EnvironmentProblem(f"{kept} cannot be read by this user: run as the user that made it.") from problem
+    except OSError as problem:
+        raise EnvironmentProblem(
+            f"{kept} cannot be read by this user ({problem.strerror}): run as the user that made it, or set FDEGYM_VAR."
+        ) from problem
     try:
         var.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = kept.with_name(f"secret-key.{secrets.token_hex(4)}")
@@ -132,11 +199,21 @@ def _secret_key(var: Path) -> str:
         with contextlib.suppress(FileExistsError):  # the first of several processes wins
             os.link(fresh, kept)
         fresh.unlink()
-        return kept.read_text().strip()
+        return _kept_key(kept)
     except OSError as problem:
         raise EnvironmentProblem(
             f"Nothing can be written below {var} ({problem.strerror}). Set FDEGYM_VAR to a directory that can."
         ) from problem
+
+
+def _kept_key(kept: Path) -> str:
+    key = kept.read_text().strip()
+    if len(key) < SHORTEST_KEY:
+        raise EnvironmentProblem(
+            f"{kept} holds no usable key: bring it back from a backup. Without it, remove the file; a new key is made, "
+            "everybody signs in again, and the signatures of old logs no longer fit."
+        )
+    return key
 
 
 def _socket_directory(var: Path) -> Path:
@@ -155,9 +232,19 @@ def _socket_directory(var: Path) -> Path:
 
 
 def _check_private(directory: Path) -> None:
-    if directory.exists() and (directory.is_symlink() or directory.stat().st_uid != os.getuid()):
+    """Whoever reaches the sockets is believed; so nobody else may reach the directory."""
+    try:
+        found = directory.lstat()
+    except OSError:
+        return  # not there yet; or ``prepare`` says what is wrong with it
+    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.getuid():
         raise EnvironmentProblem(
             f"{directory} belongs to somebody else; set FDEGYM_SOCKETS to a directory of your own."
+        )
+    if found.st_mode & 0o077:
+        raise EnvironmentProblem(
+            f"{directory}, where the sockets lie, is open to others (mode {found.st_mode & 0o777:o}): chmod 700 it, or set "
+            "FDEGYM_SOCKETS to a directory that is not."
         )
 
 
@@ -171,16 +258,18 @@ def read() -> Environment:
         sockets=sockets,
         secret_key=_secret_key(var),
         debug=_flag("FDEGYM_DEBUG"),
-        allowed_hosts=_list("FDEGYM_HOSTS") or ("localhost", "127.0.0.1", "[::1]"),
-        trusted_origins=_list("FDEGYM_ORIGINS"),
+        allowed_hosts=_each("FDEGYM_HOSTS", ANSWERED_HOST.fullmatch, "host names without scheme and port")
+        or ("localhost", "127.0.0.1", "[::1]"),
+        trusted_origins=_each("FDEGYM_ORIGINS", ORIGIN.fullmatch, "origins such as https://example.org"),
         port=_port(),
-        bind=os.environ.get("FDEGYM_BIND") or "127.0.0.1",
-        database_url=_url("DATABASE_URL", ("postgres", "postgresql")),
+        bind=_bind(),
+        database_url=_database_url(),
         redis_url=_url("REDIS_URL", ("redis", "rediss", "unix")),
         signup=_choice("FDEGYM_SIGNUP", "loopback", ("loopback", "open", "closed")),
         world_salt=os.environ.get("WORLD_SALT", ""),
-        scenario_dirs=tuple(Path(part).resolve() for part in _list("SCENARIO_DIRS", ":")),
+        scenario_dirs=_scenario_directories(),
         secure_cookies=_flag("FDEGYM_HTTPS"),
+        proxies=_each("FDEGYM_PROXIES", _is_network, "addresses or networks"),
     )
     environment.prepare()
     return environment

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.deployment.conftest import need
-from tests.deployment.servers import Postgres, Redis, until
 from tests.deployment.deployed import DeployedSite, get
+from tests.deployment.servers import Postgres, Redis, until
 
 pytestmark = pytest.mark.sandbox
 _numbers = itertools.count(1)

@@ -1,0 +1,72 @@
+"""Hints over a real Redis: quick while it is there, harmless while it is not, and back when it is back (FC-117)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from channels_redis.pubsub import RedisPubSubChannelLayer
+
+from fdegym.runs import notify
+from tests.deployment.servers import Redis
+
+
+@pytest.fixture
+def layer(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisPubSubChannelLayer]:
+    """The channel layer of a deployment, in place of the one in memory."""
+    made = RedisPubSubChannelLayer(hosts=[redis.url])
+    monkeypatch.setattr(notify, "get_channel_layer", lambda: made)
+    yield made
+    if redis.process is None:
+        redis.start()
+
+
+async def hinted(run: uuid.UUID) -> float:
+    """Hint from another thread, as everything that writes a log does; gives the seconds it took."""
+    begun = time.monotonic()
+    await asyncio.to_thread(notify.hint, run)
+    return time.monotonic() - begun
+
+
+async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: RedisPubSubChannelLayer) -> None:
+    run, other = uuid.uuid4(), uuid.uuid4()
+    looking, elsewhere = await layer.new_channel(), await layer.new_channel()
+    await layer.group_add(notify.group(run), looking)
+    await layer.group_add(notify.group(other), elsewhere)
+    await hinted(run)
+    assert await asyncio.wait_for(layer.receive(looking), 5) == {"type": "log.moved"}
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(layer.receive(elsewhere), 0.3)
+    await layer.flush()
+
+
+async def test_five_hundred_hints_leave_no_connections_behind(layer: RedisPubSubChannelLayer, redis: Redis) -> None:
+    before = len(redis.ask("CLIENT", "LIST").splitlines())
+    run = uuid.uuid4()
+    await asyncio.to_thread(lambda: [notify.hint(run) for _ in range(500)])
+    assert len(redis.ask("CLIENT", "LIST").splitlines()) <= before + 2
+    await layer.flush()
+
+
+async def test_without_redis_a_hint_is_lost_at_once_and_with_it_hints_come_again(
+    layer: RedisPubSubChannelLayer, redis: Redis
+) -> None:
+    run = uuid.uuid4()
+    channel = await layer.new_channel()
+    await layer.group_add(notify.group(run), channel)
+    await asyncio.to_thread(redis.stop)
+    assert max([await hinted(run) for _ in range(3)]) < 1.0
+    await asyncio.to_thread(redis.start)
+
+    async def hint_again_and_again() -> None:
+        while True:
+            await hinted(run)
+            await asyncio.sleep(0.2)
+
+    hinting = asyncio.create_task(hint_again_and_again())
+    assert await asyncio.wait_for(layer.receive(channel), 15) == {"type": "log.moved"}
+    hinting.cancel()
+    await layer.flush()
