@@ -28,6 +28,8 @@ class Thresholds:
     own_weight: float = 3.0  #: how much likelier a message to somebody is about what they hold
     whole: float = 0.30  #: share of the best topic over the whole message
     clause: float = 0.55  #: share of a topic in one clause, for it to be a question of its own
+    sure: float = 0.90  #: from this share of the best topic over the whole message
+    sure_clause: float = 0.70  #: another topic needs this much in its clause
     rescue: float = 0.50  #: share in one clause when the whole message is not clearly about anything of the person's
     rescue_echo: float = (
         0.15  #: and what it must then have in the whole message, if that sounds like somebody else's topic
@@ -84,7 +86,10 @@ def decide(whole: Matrix, parts: Matrix, person: Person, limits: Thresholds) -> 
         return Verdict(tuple((topic, (), float(score)) for topic, score in found.items()), best, heard)
     clauses = weighed(parts, person, limits.own_weight)
     if accepted:
-        found = _spoken_of(clauses, person.own, np.full(len(heard), limits.clause))
+        further = limits.sure_clause if heard[best] >= limits.sure else limits.clause
+        least = np.full(len(heard), further)
+        least[best] = limits.clause
+        found = _spoken_of(clauses, person.own, least)
         found.setdefault(best, float(heard[best]))
     else:
         leaning = person.others[best] & (heard < limits.rescue_echo)

@@ -52,23 +52,25 @@ def topics_in(match: Match) -> list[str]:
 
 
 def test_on_topic_messages_are_answered_at_first_try(figures: Figures) -> None:
-    assert figures.given["all", "en"].value >= 0.92, figures.confusions
-    assert figures.given["all", "zh"].value >= 0.90, figures.confusions
+    assert figures.given["all", "en"].value >= 0.93, figures.confusions
+    assert figures.given["all", "zh"].value >= 0.93, figures.confusions
 
 
 def test_what_is_answered_is_answered_on_the_right_topic(figures: Figures) -> None:
-    assert figures.right["all", "en"].value >= 0.96, figures.confusions
+    assert figures.right["all", "en"].value >= 0.955, figures.confusions
     assert figures.right["all", "zh"].value >= 0.95, figures.confusions
 
 
-@pytest.mark.parametrize("kind", ["off_topic", "fishing", "injected", "neighbour"])
-def test_what_is_nobodys_topic_here_is_not_answered(figures: Figures, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "most"), [("off_topic", 0.03), ("fishing", 0.03), ("injected", 0.01), ("neighbour", 0.04)]
+)
+def test_what_is_nobodys_topic_here_is_not_answered(figures: Figures, kind: str, most: float) -> None:
     assert figures.wrongly[kind].of >= 100
-    assert figures.wrongly[kind].value <= 0.05, figures.misses
+    assert figures.wrongly[kind].value <= most, figures.misses
 
 
 def test_two_questions_are_both_answered(figures: Figures) -> None:
-    assert figures.two_part.value >= 0.85, [miss for miss in figures.misses if "+" in miss.wanted]
+    assert figures.two_part.value >= 0.88, [miss for miss in figures.misses if "+" in miss.wanted]
 
 
 def test_thanks_are_acknowledged_and_not_answered(figures: Figures) -> None:
