@@ -108,7 +108,12 @@ def test_freezing_ends_every_process_and_gives_the_hash_of_the_tar(open_run: Cal
     run_id = open_run()
     loop = "while true; do date +%N > /workspace/system/moving; done"
     services.run_in_workspace(
-        run_id, ["bash", "-c", f"setsid bash -c '{loop}' >/dev/null 2>&1 & ln -s x /workspace/system/l"]
+        run_id,
+        [
+            "bash",
+            "-c",
+            f"setsid bash -c '{loop}' >/dev/null 2>&1 & ln -s x system/l; until [ -s system/moving ]; do :; done",
+        ],
     )
     frozen = services.freeze_system(run_id, tmp_path / "frozen.tar")
     assert hashlib.sha256(frozen.path.read_bytes()).hexdigest() == frozen.sha256

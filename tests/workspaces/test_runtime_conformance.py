@@ -148,6 +148,18 @@ def test_many_starts_at_once_all_end_ready(runtime: BubblewrapRuntime) -> None:
     assert [runtime.state(name) for name in names] == [SandboxState.RUNNING] * 6
 
 
+def test_a_sandbox_whose_maker_is_gone_for_good_ends_by_itself(runtime: BubblewrapRuntime, start: Start) -> None:
+    """FC-60: also where even the directory that would lead to it was removed."""
+    sandbox = start("one", SandboxSpec(abandon_after_s=1.0))
+    sandbox.exec(["bash", "-c", "setsid sleep 600 >/dev/null 2>&1 &"])
+    time.sleep(2)
+    assert sandbox.state() is SandboxState.RUNNING, "a connection that is kept open counts"
+    sandbox.close_connections()
+    time.sleep(2.5)
+    assert sandbox.state() is SandboxState.STOPPED
+    assert runtime._living("one") == []
+
+
 def test_two_runtimes_of_a_host_may_use_the_same_id(runtime: BubblewrapRuntime, start: Start, tmp_path: Path) -> None:
     sandbox = start("one")
     other = BubblewrapRuntime(runtime.state_dir / "_other")

@@ -93,6 +93,7 @@ class Connection:
             self.open = False
             self.launcher.unwatch(self.stream)
             self.stream.close()
+            self.launcher.connections -= 1
             self.launcher.abandon(self)
 
 
@@ -111,6 +112,8 @@ class Launcher:
         self.leaving = False
         self.reaped_cpu_s = 0.0
         self.memory_kills = 0
+        self.connections = 0
+        self.asked_at = time.monotonic()
         self.populated = False  #: processes may be alive, so memory must be watched
         self.requests = Requests(self)
         self.listening = listening
@@ -142,7 +145,7 @@ class Launcher:
     def run(self) -> None:
         next_tick = time.monotonic() + TICK_S
         while not self.leaving:
-            wait = None
+            wait = self.settings["abandon_after_s"] + 0.1
             if self.commands or self.later or (self.populated and self.settings.get("watch_memory_mb")):
                 wait = max(0.0, min([next_tick, *(when for when, _ in self.later)]) - time.monotonic())
             for key, mask in self.selector.select(wait):
@@ -154,17 +157,26 @@ class Launcher:
             self.later = [(when, call) for when, call in self.later if when > now]
             for call in due:
                 call()
+            if self._abandoned(now):
+                return
             for command in [each for each in self.commands.values() if now >= each.deadline]:
                 self.stop_command(command, "wall_limit")
             if now >= next_tick:
                 self._tick()
                 next_tick = time.monotonic() + TICK_S
 
+    def _abandoned(self, now: float) -> bool:
+        """Nobody has asked anything for long: whoever made this sandbox is gone and cannot find it any more."""
+        if self.jobs or self.connections:
+            self.asked_at = now
+        return bool(now - self.asked_at > self.settings["abandon_after_s"])
+
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             stream, _ = self.listening.accept()
             stream.setblocking(False)
             connection = Connection(self, stream)
+            self.connections += 1
             self.watch(stream, connection.ready)
 
     def _drain_waker(self) -> None:

@@ -63,6 +63,7 @@ class SandboxSpec:
     working_directory: str = "/workspace"
     writable: Sequence[str] = ("/workspace/system", "/workspace/deliverables")  #: besides home and /tmp
     hostname: str = "workspace"
+    abandon_after_s: float = 86_400.0  #: ends by itself when nobody asked anything of it for so long
     labels: Mapping[str, str] = field(default_factory=dict)  #: found again by these after a restart
 
 

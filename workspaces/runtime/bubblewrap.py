@@ -295,6 +295,7 @@ class BubblewrapRuntime:
                 "writable": layout.writable_directories(spec),
                 "bounds": limits_for_children(spec),
                 "watch_memory_mb": spec.limits.memory_mb,
+                "abandon_after_s": spec.abandon_after_s,
             }
             spec_seen = _with_launcher(spec)
             bwrap = layout.sandbox_arguments(

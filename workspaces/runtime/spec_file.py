@@ -28,6 +28,7 @@ def spec_document(spec: SandboxSpec) -> dict[str, Any]:
         "working_directory": spec.working_directory,
         "writable": list(spec.writable),
         "hostname": spec.hostname,
+        "abandon_after_s": spec.abandon_after_s,
         "labels": dict(spec.labels),
     }
 
@@ -50,6 +51,7 @@ def parse_spec(document: dict[str, Any]) -> SandboxSpec:
         working_directory=document["working_directory"],
         writable=tuple(document["writable"]),
         hostname=document["hostname"],
+        abandon_after_s=document.get("abandon_after_s", 86_400.0),
         labels=document["labels"],
     )
 
