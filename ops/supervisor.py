@@ -205,6 +205,8 @@ def main() -> int:
         "PYTHONPATH": f"{home}:{home / 'platform'}",
         "DJANGO_SETTINGS_MODULE": "fdegym.settings",
         "PYTHONUNBUFFERED": "1",
+        # several threads for matrices this small only wait for each other
+        "OPENBLAS_NUM_THREADS": "1",
     }
     running = services(home, bind, port, var, sockets)
     shown = "127.0.0.1" if bind in ("0.0.0.0", "::") else bind
