@@ -70,6 +70,24 @@ def test_a_submission_amid_messages_waits_for_nobody_who_waits_for_it(alice, mak
     assert sealed.sealed_head == event.hash
 
 
+def test_four_tabs_that_begin_at_once_begin_one_run(alice, settings, monkeypatch):
+    """The world is not built yet, so each would have a worker prepare it."""
+    from fdegym.delivery import begin
+    from tests.grading.sides import TINY
+
+    settings.SCENARIO_DIRS = [TINY.parent]
+    settings.WORLD_CACHE = settings.VAR / "no-worlds"
+    woken = []
+    monkeypatch.setattr(begin, "wake", lambda task, *arguments: woken.append(arguments))
+    outcomes = at_once(4, lambda _: begin.begin_run(alice, TINY.name, "L3").pk)
+    assert len(set(outcomes)) == 1, outcomes
+    assert not isinstance(outcomes[0], Exception)
+    run = Run.objects.get()
+    assert (run.attempt, run.state) == (1, RunState.PREPARING)
+    assert [event.kind for event in log.events(run.id)] == ["run.begun"]
+    assert woken == [(str(run.id),)]
+
+
 def test_two_tabs_that_submit_at_once_make_one_submission(alice, make_run):
     """FC-83"""
     run = make_run(alice)
