@@ -353,6 +353,30 @@ async def test_two_viewers_get_the_same_bytes_and_an_observer_cannot_type(tmp_pa
     os.close(slave)
 
 
+@pytest.mark.parametrize(("after", "missed"), [(None, b""), (3, b"?1003h of the old shell"), (999, b"")])
+async def test_what_was_missed_of_an_old_shell_comes_before_the_reset(
+    tmp_path: Path, after: int | None, missed: bytes
+) -> None:
+    """FC-32: modes that the old shell's output sets must not outlive the reset."""
+    old, slave = make_session(tmp_path)
+    await write_all(slave, b"abc?1003h of the old shell")
+    await settle(old, 26)
+    old.close()
+    os.close(slave)
+    session, slave = make_session(tmp_path)
+    sink = Sink()
+    order: list[object] = []
+    sink.send_bytes = order.append  # type: ignore[method-assign]
+    sink.send_control = order.append  # type: ignore[method-assign, assignment]
+    session.attach(sink, owner=True, after=after, size=None, fresh=True)
+    await write_all(slave, b"new")
+    await settle(session, 29)
+    kinds = [each if isinstance(each, bytes) else each["type"] for each in order]  # type: ignore[index]
+    assert kinds == ["hello", *([missed] if missed else []), "reset", b"new"]
+    session.close()
+    os.close(slave)
+
+
 async def test_a_viewer_that_never_reads_cannot_hold_the_others(tmp_path: Path) -> None:
     session, slave = make_session(tmp_path)
     owner, stuck = Sink(), Sink()

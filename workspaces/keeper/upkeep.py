@@ -33,8 +33,11 @@ class Upkeep:
 
     async def look(self, workspace: Workspace) -> None:
         """Count CPU as activity, save what changed, stop what nobody uses."""
-        if await workspace.state() is not SandboxState.RUNNING:
+        state = await workspace.state()
+        if state is not SandboxState.RUNNING:
             self._saved_at.pop(workspace.run_id, None)
+            if state is SandboxState.GONE and not workspace.lock.locked():
+                self.keeper.workspaces.pop(workspace.run_id, None)  # known only because somebody asked
             return
         settings, now = self.keeper.settings, time.monotonic()
         usage = await workspace.blocking(workspace.sandbox.usage)

@@ -199,7 +199,9 @@ class Workspace:
     def _drop_terminals(self, why: str) -> None:
         for session in self.terminals.values():
             if not session.ended:
-                session.farewell({"type": "closed", "reason": why})
+                # an idle one is not to be opened again by a page that merely lies open: for it, the shell has ended
+                ended = {"type": "exit", "status": None, "reason": why}
+                session.farewell(ended if why == "idle" else {"type": "closed", "reason": why})
             session.close()
         self.terminals.clear()
 

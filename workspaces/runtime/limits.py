@@ -123,12 +123,8 @@ def _version_2(root: Path, own: str) -> ControlGroups | None:
     base = root / own.lstrip("/")
     while base.name in ("supervisor", GROUP) and base != root:
         base = base.parent
-    if not _writable(base) or not _writable(base / "cgroup.procs"):
-        try:
-            if not os.access(base / "cgroup.procs", os.W_OK):
-                return None
-        except OSError:
-            return None
+    if not (os.access(base, os.W_OK) and os.access(base / "cgroup.procs", os.W_OK)):
+        return None
     try:
         available = set((base / "cgroup.controllers").read_text().split())
         if not {"memory", "pids"} <= available:

@@ -6,7 +6,7 @@ is skipped to the current screen. With nobody in control the terminal runs at fu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 WINDOW_BYTES = 512 << 10  #: how far the controlling viewer may be behind before the terminal is held back …
 RESUME_BYTES = 128 << 10  #: … and how close it must come again
@@ -27,7 +27,7 @@ class Viewer:
     acked: int | None = None  #: ``None`` until the client acknowledges anything: then its socket paces it
     size: tuple[int, int] | None = None
     last_active: int = 0  #: order of activity, not time
-    extra: dict[str, object] = field(default_factory=dict)
+    reset_at: int | None = None  #: where a new shell begins that it has not been told of yet
 
     def behind(self, end: int) -> int:
         """Bytes it has not seen: unacknowledged ones if it acknowledges, else those not yet in its socket."""

@@ -56,7 +56,7 @@ class TerminalSession:
         self._master = master
         self._outlets: dict[Viewer, Outlet] = {}
         self._ring = bytearray()
-        self._ring_start = record.end
+        self._ring_start = self.began = record.end
         self._input = bytearray()
         self._holding_input = False
         self._pending = bytearray()  #: read, not yet numbered
@@ -176,8 +176,12 @@ class TerminalSession:
             return
         if self.audience.must_skip(viewer, self.end) and outlet.ready():
             self._skip_to(viewer, max(viewer.sent, self.end - SCREEN_BYTES))
-        while viewer.sent < self.end and outlet.ready():
-            count = min(SEND_BYTES, viewer.allowance(), self.end - viewer.sent)
+        while outlet.ready():
+            if viewer.reset_at is not None and viewer.sent >= viewer.reset_at:
+                viewer.reset_at = None
+                outlet.send_control({"type": "reset"})
+            until = self.end if viewer.reset_at is None else viewer.reset_at
+            count = min(SEND_BYTES, viewer.allowance(), until - viewer.sent)
             if count <= 0:
                 break
             data = self._bytes_from(viewer.sent, count)
@@ -196,10 +200,12 @@ class TerminalSession:
     ) -> Viewer:
         """Begin to feed a client: what it missed first, then what comes, in one order.
 
-        ``fresh``: the shell is new, so the client must leave the modes of the old one.
+        ``fresh``: the shell is new, so the client must leave the modes of the old one, after what it missed of it.
         """
         stands_at, begins_at = begin_at(after, self.end)
-        viewer = Viewer(owner=owner, sent=stands_at, size=size)
+        if fresh and (after is None or after > self.began):
+            stands_at = begins_at = self.began
+        viewer = Viewer(owner=owner, sent=stands_at, size=size, reset_at=self.began if fresh else None)
         self._outlets[viewer] = outlet
         self.audience.join(viewer)
         columns, rows = size if owner and size else self._size or (80, 24)
@@ -213,8 +219,6 @@ class TerminalSession:
             "role": role,
         }
         outlet.send_control(hello)
-        if fresh:
-            outlet.send_control({"type": "reset"})
         if begins_at > stands_at:
             self._skip_to(viewer, begins_at)
         self._apply_size()
