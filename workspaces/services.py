@@ -99,9 +99,13 @@ def touch(run_id: str) -> None:
     keeper().request("touch", run=run_id)
 
 
-def reconcile(live_run_ids: Sequence[str]) -> list[str]:
-    """Remove every workspace on this host that is not among the live ones; return their run ids."""
-    answer = keeper().request("reconcile", live=[str(run_id) for run_id in live_run_ids], timeout_s=START_TIMEOUT_S)[0]
+def reconcile(live_run_ids: Sequence[str], *, grace_s: float = 60.0) -> list[str]:
+    """Remove every workspace on this host that is not among the live ones; return their run ids.
+
+    What was opened within ``grace_s`` stays: its run may have begun after the live ones were listed.
+    """
+    live = [str(run_id) for run_id in live_run_ids]
+    answer = keeper().request("reconcile", live=live, grace_s=grace_s, timeout_s=START_TIMEOUT_S)[0]
     return list(answer["removed"])
 
 

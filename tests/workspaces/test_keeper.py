@@ -186,7 +186,8 @@ def test_what_cannot_be_a_run_id_is_refused(keeper: KeeperProcess, run_id: str) 
 def test_orphans_are_removed_and_the_living_kept(open_run: Callable[[], str], keeper: KeeperProcess) -> None:
     """FC-60, FC-82."""
     living, orphan = open_run(), open_run()
-    assert services.reconcile([living]) == [orphan]
+    assert services.reconcile([living]) == [], "a run that began while the living were listed keeps its workspace"
+    assert services.reconcile([living], grace_s=0) == [orphan]
     assert services.workspace_state(living) == "running"
     assert not (keeper.state_dir / orphan).exists()
 

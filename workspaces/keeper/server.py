@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -188,12 +189,15 @@ class Keeper:
         connection.answer({})
 
     async def on_reconcile(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        """Remove every workspace that no live run owns, found on the host and not from memory (FC-60)."""
-        live = {str(run_id) for run_id in request["live"]}
+        """Remove every workspace that no live run owns, found on the host and not from memory.
+
+        One opened within ``grace_s`` stays: its run may have begun after the caller listed the live ones.
+        """
+        live, newest = {str(run_id) for run_id in request["live"]}, time.time() - float(request["grace_s"])
         found = await asyncio.to_thread(self.runtime.adopt, {"kind": "workspace"})
         removed, failed = [], []
         for sandbox in found:
-            if sandbox.id in live:
+            if sandbox.id in live or self.runtime.specified_at(sandbox.id) > newest:
                 continue
             try:
                 await self.forget(sandbox.id)

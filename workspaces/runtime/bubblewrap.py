@@ -161,6 +161,13 @@ class BubblewrapRuntime:
             layout.write_etc(directory / "etc", spec.hostname)
             spec_file.write_spec(directory / "spec.json", spec)
 
+    def specified_at(self, sandbox_id: str) -> float:
+        """When it was created or last given a specification, in epoch seconds; 0 for one that is gone."""
+        try:
+            return (self._directory(sandbox_id) / "spec.json").stat().st_mtime
+        except OSError:
+            return 0.0
+
     def checkpoint(self, sandbox_id: str) -> None:
         """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
         sandbox = self._sandbox(sandbox_id)
