@@ -126,3 +126,15 @@ def test_terms_are_old_before_july_and_for_contractors_with_a_side_letter() -> N
     assert terms_on("VM-201", date(2026, 11, 1), SIDE_LETTER).month_allowance_h == 12.0
     assert terms_on("OK-3", date(2026, 11, 1), SIDE_LETTER).month_allowance_h == 6.0
     assert terms_on("OK-3", date(2026, 11, 1), NOTICE).recurrence_days == 0
+
+
+def test_under_the_old_terms_each_month_strikes_its_own_first_hours() -> None:
+    stops = [
+        stop("2026-11-10T00:00", ("repair", 11.0)),
+        stop("2026-11-30T20:00", ("repair", 10.0), tag="MP-1"),  # 4 h in November, 6 h in December
+        stop("2026-12-05T00:00", ("repair", 8.0), tag="DW-1"),
+    ]
+    credits = ledger(stops, NOTICE)
+    assert [credit.allowance_h for credit in credits] == [11.0, 7.0, 6.0]
+    assert (credits[1].credit_in(date(2026, 11, 1)), credits[1].credit_in(date(2026, 12, 1))) == (3.0, 0.0)
+    assert credits[2].credit_in(date(2026, 12, 1)) == 2.0

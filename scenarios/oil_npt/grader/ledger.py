@@ -36,6 +36,9 @@ class Terms:
     month_allowance_h: float
     recurrence_days: int  #: 0: a repeated failure is a failure like any other
     binding: Literal["last_joint", "first"]  #: which revision of a report is the record
+    charged_to: Literal["job", "hours"] = (
+        "job"  #: whose month loses the allowance: the job's first, or that of the hours
+    )
 
     def counts(self, segment: Segment) -> bool:
         """Whether the contractor stands in for this part of a stop."""
@@ -101,15 +104,19 @@ def ledger(stoppages: Iterable[Stoppage], facts: Mapping[str, Any]) -> list[Cred
         before = resumed.get((stoppage.rig, stoppage.tag))
         window = timedelta(days=terms.recurrence_days)
         recurring = bool(terms.recurrence_days) and before is not None and before >= start - window
-        account = (stoppage.rig, month_of(start))
-        used_before = used.get(account, 0.0)
-        left = max(0.0, terms.month_allowance_h - used_before)
-        allowance = 0.0 if recurring else min(terms.job_allowance_h, total_hours(counted), left)
-        used[account] = used_before + allowance
+        used_before = used.get((stoppage.rig, month_of(start)), 0.0)
+        allowance = 0.0
+        credited: tuple[Interval, ...] = ()
+        for month, hours in _charges(counted, month_of(start), terms):
+            spent = used.get((stoppage.rig, month), 0.0)
+            left = max(0.0, terms.month_allowance_h - spent)
+            taken = 0.0 if recurring else min(terms.job_allowance_h, total_hours(hours), left)
+            used[stoppage.rig, month] = spent + taken
+            allowance += taken
+            credited += without_first(hours, taken)
         end = version.segments[-1].end
         resumed[stoppage.rig, stoppage.tag] = end if before is None else max(before, end)
-        credited = without_first(counted, allowance)
-        settled.append(Credit(stoppage, terms, version, recurring, used_before, allowance, counted, credited))
+        settled.append(Credit(stoppage, terms, version, recurring, used_before, allowance, counted, _merged(credited)))
     return settled
 
 
@@ -119,7 +126,7 @@ def terms_on(rig: str, day: date, facts: Mapping[str, Any]) -> Terms:
         day < AMENDMENT_2_FROM or not facts["amendment_2_in_force"] or contractor(rig) in facts["old_terms_contractors"]
     )
     if old:
-        return Terms("repair", "none", NO_JOB_ALLOWANCE_H, 12.0, 0, facts["binding"])
+        return Terms("repair", "none", NO_JOB_ALLOWANCE_H, 12.0, 0, facts["binding"], charged_to="hours")
     return Terms(
         clock=facts["clock"],
         own_use=facts["own_use"],
@@ -165,6 +172,14 @@ def without_first(intervals: tuple[Interval, ...], hours: float) -> tuple[Interv
         if start + taken < end:
             kept.append((start + taken, end))
     return tuple(kept)
+
+
+def _charges(counted: tuple[Interval, ...], job_month: date, terms: Terms) -> list[tuple[date, tuple[Interval, ...]]]:
+    """Which hours count against the allowance of which month."""
+    if terms.charged_to == "job":
+        return [(job_month, counted)]
+    months = sorted({month_of(day) for interval in counted for day in _days_touched(interval)})
+    return [(month, within(counted, month)) for month in months]
 
 
 def _in_time_order(stoppages: Iterable[Stoppage], facts: Mapping[str, Any]) -> list[tuple[Stoppage, Version, Terms]]:

@@ -28,6 +28,9 @@ class Terms:
     job_allowance_h: float
     month_allowance_h: float
     recurrence_days: int
+    charged_to: (
+        str  # "job": the month in which the job begins loses the allowance; "hours": each month for its own hours
+    )
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def load_terms(path: Path = CONFIG) -> list[Terms]:
             job_allowance_h=row.get("job_allowance_h", float("inf")),
             month_allowance_h=row["month_allowance_h"],
             recurrence_days=row.get("recurrence_days", 0),
+            charged_to=row["charged_to"],
         )
         for row in rows
     ]
@@ -76,7 +80,7 @@ def settle(stops: list[Stop], terms: list[Terms]) -> list[Settlement]:
     ``stops`` must reach back to the start of a calendar month and the days of recurrence before it, or the first
     allowances come out too high.
     """
-    used: dict[tuple[int, int], float] = {}
+    used: dict[date, float] = {}
     resumed: dict[str, datetime] = {}
     settled = []
     for stop in sorted(stops, key=lambda one: one.start):
@@ -86,13 +90,29 @@ def settle(stops: list[Stop], terms: list[Terms]) -> list[Settlement]:
         before = resumed.get(stop.tag)
         recurring = before is not None and before >= stop.start - timedelta(days=mine.recurrence_days)
         recurring = recurring and mine.recurrence_days > 0
-        month = (stop.start.year, stop.start.month)
-        left = max(0.0, mine.month_allowance_h - used.get(month, 0.0))
-        allowance = 0.0 if recurring else min(mine.job_allowance_h, gross, left)
-        used[month] = used.get(month, 0.0) + allowance
         resumed[stop.tag] = stop.end
-        settled.append(Settlement(stop, mine, gross, allowance, recurring, without_first(counted, allowance)))
+        allowance, credited = 0.0, []
+        for month, hours in charges(counted, stop, mine):
+            left = max(0.0, mine.month_allowance_h - used.get(month, 0.0))
+            taken = 0.0 if recurring else min(mine.job_allowance_h, hours_of(hours), left)
+            used[month] = used.get(month, 0.0) + taken
+            allowance += taken
+            credited += without_first(hours, taken)
+        settled.append(Settlement(stop, mine, gross, allowance, recurring, tuple(credited)))
     return settled
+
+
+def charges(counted: list[Interval], stop: Stop, terms: Terms) -> list[tuple[date, list[Interval]]]:
+    """Which hours of a stop use up the allowance of which month (its first day)."""
+    first = stop.start.date().replace(day=1)
+    if terms.charged_to == "job":
+        return [(first, counted)]
+    after = month_after(first)
+    return [(first, clip(counted, first, after)), (after, clip(counted, after, month_after(after)))]
+
+
+def month_after(month: date) -> date:
+    return (month + timedelta(days=32)).replace(day=1)
 
 
 def hours_of(intervals: list[Interval] | tuple[Interval, ...]) -> float:
