@@ -52,6 +52,7 @@ def stack(sandboxes_work: None) -> Iterator[Stack]:
         running.start()
         yield running
     finally:
+        running.end_workspaces()
         running.stop()
         if not kept:
             running.remove()

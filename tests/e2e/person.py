@@ -63,7 +63,10 @@ class Person:
             if found := look():
                 return found
             if time.monotonic() > deadline:
-                raise AssertionError(f"not within {within_s:.0f} s: {what}\n--- terminal ---\n{self.screen(page=page)}")
+                seen = self.screen(page=page) or page.locator("main").inner_text()
+                raise AssertionError(
+                    f"not within {within_s:.0f} s: {what}; at {page.url}\n--- seen ---\n{seen[-3000:]}"
+                )
             page.wait_for_timeout(60)
 
     # ---- arriving
@@ -74,7 +77,8 @@ class Person:
         self.page.locator("[name=password1]").fill(PASSWORD)
         self.page.locator("[name=password2]").fill(PASSWORD)
         self.page.get_by_role("button", name="Create the account").click()
-        self.page.get_by_role("banner").get_by_role("link", name="My runs").wait_for()
+        mine = self.page.get_by_role("banner").get_by_role("link", name="My runs")
+        self.until(mine.is_visible, "signed in")
         return self
 
     def begin(self, level: str = "L3") -> Person:
@@ -83,7 +87,11 @@ class Person:
         self.page.get_by_role("link", name="Tessaly Basin Energy").first.click()
         self.page.locator(f"input[name=level][value={level}]").check()
         self.page.get_by_role("button", name=re.compile("^Begin")).click()
-        self.page.locator(".xterm").first.wait_for(timeout=60_000)
+        self.until(
+            lambda: self.page.locator(".xterm-screen").first.is_visible(),
+            "the workbench opens",
+            within_s=60,
+        )
         self.run = self.page.url.rstrip("/").rpartition("/")[2]
         self.until_connected()
         self.until(self.screen, "the shell's first prompt")
@@ -100,6 +108,12 @@ class Person:
         page = page or self.page
         line = page.locator("#wb-connection")
         self.until(lambda: line.text_content() == "Connected", "the page says Connected", within_s=within_s, page=page)
+
+    def lose_network(self) -> None:
+        self.browser.set_offline(True)
+
+    def find_network(self) -> None:
+        self.browser.set_offline(False)
 
     # ---- terminal
 
@@ -133,6 +147,16 @@ class Person:
         )
         text = self.screen(number, page=page)
         return text[text.rindex(f"{mark[0]}'{mark[1:]}' $?") :].partition("\n")[2].rpartition(f"{mark} ")[0]
+
+    def go_home(self) -> None:
+        """Into the one directory below which anything may be written that is not handed in."""
+        self.run_command("cd")
+
+    def read_into(self, name: str) -> None:
+        """Start a program that writes what it reads into a file; ends when it reads (keys before that are the shell's)."""
+        mark = f"m{next(_numbers)}"
+        self.type(f"echo {mark[0]}'{mark[1:]}'; cat > {name}\n")
+        self.until(lambda: re.search(f"^{mark}$", self.screen(), re.MULTILINE), f"cat reads into {name}")
 
     def put_into_system(self, files: Mapping[str, bytes]) -> None:
         """Paste files through the terminal as a person with a clipboard does: as text that the shell decodes."""

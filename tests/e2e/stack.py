@@ -135,6 +135,11 @@ class Stack:
             self.process.wait(20)
         self.process = None
 
+    def end_workspaces(self) -> None:
+        """Sandboxes outlive their keeper on purpose; those of tests end here."""
+        if self.process and self.process.poll() is None:
+            self.manage("shell", "-c", "from workspaces.services import reconcile; reconcile([])")
+
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)

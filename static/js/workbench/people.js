@@ -163,14 +163,34 @@
     if (!["preparing", "open"].includes(frame.state)) W.report("feed", "over");
   }
 
+  let line = null;
+  let again = 0;
+  function later() {
+    W.report("feed", "reconnecting");
+    clearTimeout(again);
+    again = setTimeout(listen, W.backOff(attempt++));
+  }
+  function lost() {
+    if (!line) return;
+    const socket = line;
+    line = null;
+    socket.close();
+    later();
+  }
+  addEventListener("offline", lost);
+  addEventListener("workbench:lost", lost);
+  addEventListener("online", () => { if (again && !line) { clearTimeout(again); listen(); } });
+
   function listen() {
-    const socket = new WebSocket(W.socketUrl(`/ws/runs/${W.boot.run}/feed/?after=${seq}`));
-    socket.onmessage = (message) => { attempt = 0; W.report("feed", "connected"); take(JSON.parse(message.data)); };
+    again = 0;
+    const socket = line = new WebSocket(W.socketUrl(`/ws/runs/${W.boot.run}/feed/?after=${seq}`));
+    socket.onmessage = (message) => { if (socket !== line) return; attempt = 0; W.report("feed", "connected"); take(JSON.parse(message.data)); };
     socket.onclose = (event) => {
+      if (socket !== line) return;
+      line = null;
       if (event.code === 4401) return W.report("feed", "signed out");
       if (event.code === 4404) return W.report("feed", "over");
-      W.report("feed", "reconnecting");
-      setTimeout(listen, W.backOff(attempt++));
+      later();
     };
   }
 

@@ -8,6 +8,7 @@
   const search = document.getElementById("wb-search");
   const ACK_BYTES = 65536;
   const PASTE_CHUNK = 32768;
+  const SILENCE_MS = 50000; // the site says something every 21 seconds; after twice that the network is gone without a word
   const LONGEST_LINE = 4095; // a program that reads lines gets no more than this of one: the kernel's limit
   const open = new Map();
   let reader = W.recall("reader", false);
@@ -89,6 +90,15 @@
           W.say("A pasted line is longer than 4,095 characters: a program that reads it line by line gets only the beginning. Upload it as a file instead.");
         }
       }, true);
+      // For screen readers xterm leaves the text in its field, and drops what comes without a key: an emoji panel, dictation.
+      const field = this.term.textarea;
+      let keyDown = false;
+      field.addEventListener("keydown", () => { keyDown = true; }, true);
+      field.addEventListener("keyup", () => { keyDown = false; }, true);
+      field.addEventListener("blur", () => { keyDown = false; });
+      field.addEventListener("input", (event) => {
+        if (this.term.options.screenReaderMode && !keyDown && !event.isComposing && event.inputType === "insertText" && event.data) this.term.input(event.data);
+      });
       this.term.onData((text) => this.type(new TextEncoder().encode(text)));
       this.term.onBinary((text) => this.type(Uint8Array.from(text, (c) => c.charCodeAt(0))));
       this.term.onResize(() => this.sendSize());
@@ -112,20 +122,28 @@
 
     async connect() {
       if (this.over) return;
+      const turn = this.turn = (this.turn || 0) + 1; // two at once would show every byte twice
       W.report(this.tab.id, this.attempt ? "reconnecting" : "connecting");
       let ticket;
       try {
         ticket = await W.post(W.boot.urls.ticket, { terminal: this.number });
       } catch (refusal) {
+        if (turn !== this.turn) return;
         if (refusal.status === 401 || refusal.status === 403) return this.stop("signed out");
         if (refusal.status === 409 || refusal.status === 404) return this.stop("over");
         return this.again();
       }
+      if (turn !== this.turn) return;
       const after = this.seen === null ? "" : `&after=${this.seen}`;
       const socket = new WebSocket(W.socketUrl(`${ticket.url}${after}`));
       socket.binaryType = "arraybuffer";
       this.socket = socket;
-      socket.onmessage = (message) => (typeof message.data === "string" ? this.control(JSON.parse(message.data)) : this.output(new Uint8Array(message.data)));
+      this.heardAt = performance.now();
+      socket.onmessage = (message) => {
+        if (socket !== this.socket) return;
+        this.heardAt = performance.now();
+        if (typeof message.data === "string") this.control(JSON.parse(message.data)); else this.output(new Uint8Array(message.data));
+      };
       socket.onclose = (event) => { if (socket === this.socket) this.closed(event.code); };
     }
 
@@ -199,6 +217,15 @@
       this.again();
     }
 
+    // A network can vanish without closing anything; then this side hangs up and asks again.
+    lost() {
+      if (this.over || this.ended || !this.socket) return;
+      const socket = this.socket;
+      this.socket = null;
+      socket.close();
+      this.again();
+    }
+
     again() {
       W.report(this.tab.id, "reconnecting");
       clearTimeout(this.retry);
@@ -250,6 +277,12 @@
 
   addEventListener("workbench:tab", (event) => { for (const view of open.values()) if (view.tab.id === event.detail) view.focus(); });
   addEventListener("workbench:resized", () => { for (const view of open.values()) view.refit(); });
+  addEventListener("offline", () => { for (const view of open.values()) view.lost(); });
+  setInterval(() => {
+    const gone = [...open.values()].filter((view) => view.socket && performance.now() - view.heardAt > SILENCE_MS);
+    for (const view of gone) view.lost();
+    if (gone.length) dispatchEvent(new Event("workbench:lost"));
+  }, 5000);
   addEventListener("online", () => { for (const view of open.values()) view.now(); });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) for (const view of open.values()) view.now(); });
   const recolour = () => { for (const view of open.values()) view.term.options.theme = colours().theme; };
