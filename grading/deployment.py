@@ -102,7 +102,9 @@ class SandboxDeployment:
             entries = self._sandbox.listing(SYSTEM if path == "." else f"{SYSTEM}/{path}")
         except SandboxFileProblem:
             return []
-        return sorted(entry["name"] for entry in entries if entry["kind"] == "file")[:max_entries]
+        names = sorted(entry["name"] for entry in entries if entry["kind"] == "file")[:max_entries]
+        # a name may hold any bytes; one that is no text is counted like every other and only shown differently
+        return [name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names]
 
     def versions(self) -> dict[str, str]:
         """Python and SQLite as delivered code meets them."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import hashlib
 import io
 import os
@@ -20,24 +21,26 @@ from . import files
 DEPTH_MAX = 64
 FILES_MAX = 200_000
 DIFF_BYTES_MAX = 2_000_000
+EARLIEST_S, LATEST_S = -(1 << 40), 1 << 40  #: a file may claim any time; beyond these no call can set it again
 
 
-def walk(root: str) -> Iterator[tuple[str, int, os.stat_result]]:
+def walk(root: str, *, locked: bool = False) -> Iterator[tuple[str, int, os.stat_result]]:
     """Everything below ``root``, sorted by path: (path relative to root, descriptor of its directory, stat).
 
-    Directories come before what they hold. Never follows a link; leaves out what lies deeper than 64 folders.
+    Directories come before what they hold. Never follows a link; leaves out what lies deeper than 64 folders, and,
+    unless ``locked``, what lies in folders that their owner closed to himself.
     """
     try:
         top = files.open_directory(files.components(root))
     except OSError:
         return
     try:
-        yield from _walk_directory(top, "", 0)
+        yield from _walk_directory(top, "", 0, locked)
     finally:
         os.close(top)
 
 
-def _walk_directory(directory: int, prefix: str, depth: int) -> Iterator[tuple[str, int, os.stat_result]]:
+def _walk_directory(directory: int, prefix: str, depth: int, locked: bool) -> Iterator[tuple[str, int, os.stat_result]]:
     for name in sorted(os.listdir(directory)):
         try:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -46,13 +49,29 @@ def _walk_directory(directory: int, prefix: str, depth: int) -> Iterator[tuple[s
         yield prefix + name, directory, found
         if stat.S_ISDIR(found.st_mode) and depth < DEPTH_MAX:
             try:
-                below = os.open(name, files.DIRECTORY, dir_fd=directory)
+                with _unlocked(name, directory, found, 0o500 if locked else 0):
+                    below = os.open(name, files.DIRECTORY, dir_fd=directory)
+                    try:
+                        yield from _walk_directory(below, f"{prefix}{name}/", depth + 1, locked)
+                    finally:
+                        os.close(below)
             except OSError:
                 continue
-            try:
-                yield from _walk_directory(below, f"{prefix}{name}/", depth + 1)
-            finally:
-                os.close(below)
+
+
+@contextlib.contextmanager
+def _unlocked(name: str, directory: int, found: os.stat_result, wanted: int) -> Iterator[None]:
+    """Give the owner these rights for a moment: what he closed to himself is still his, and is kept."""
+    mode = stat.S_IMODE(found.st_mode)
+    if mode & wanted == wanted:
+        yield
+        return
+    os.chmod(name, mode | wanted, dir_fd=directory)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.chmod(name, mode, dir_fd=directory)
 
 
 class Packing:
@@ -77,7 +96,7 @@ class Packing:
         info.mode = (
             (stat.S_IMODE(found.st_mode) & 0o777) if self.faithful else (0o755 if found.st_mode & 0o100 else 0o644)
         )
-        info.mtime = int(found.st_mtime) if self.faithful else 0
+        info.mtime = _kept_time(found.st_mtime_ns // 10**9) if self.faithful else 0
         leaf = name.rpartition("/")[2]
         if self.files >= FILES_MAX:
             self.skip(name, "too many files")
@@ -104,20 +123,81 @@ class Packing:
             return
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(leaf, flags, dir_fd=directory)
+            with _unlocked(leaf, directory, found, 0o400):
+                descriptor = os.open(leaf, flags, dir_fd=directory)
         except OSError as error:
             self.skip(info.name, error.strerror or "unreadable")
             return
         with os.fdopen(descriptor, "rb", buffering=0) as content:
-            info.size = os.fstat(descriptor).st_size
-            if info.size > self.left or not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            now = os.fstat(descriptor)
+            info.size = now.st_size
+            segments = _segments(descriptor, now) if self.faithful else None
+            if segments is not None:
+                info.size = sum(length for _, length in segments)
+            if info.size > self.left or not stat.S_ISREG(now.st_mode):
                 self.skip(info.name, "too large")
                 return
-            self.tar.addfile(info, _Exactly(content, info.size))  # type: ignore[arg-type]
+            if segments is None:
+                self.tar.addfile(info, _Exactly(content, info.size))  # type: ignore[arg-type]
+            else:
+                self._add_with_holes(info, content, segments, now.st_size)
         self.left -= info.size
         self.bytes += info.size
         self.files += 1
         self.seen[key] = info.name
+
+    def _add_with_holes(
+        self, info: tarfile.TarInfo, content: Any, segments: list[tuple[int, int]], real_size: int
+    ) -> None:
+        """Only what takes storage, in the form of GNU tar ("PAX sparse 0.1"): a file of nothing costs nothing."""
+        numbers = ",".join(f"{offset},{length}" for offset, length in segments)
+        info.pax_headers = {"GNU.sparse.size": str(real_size), "GNU.sparse.map": numbers}
+        self.tar.format = tarfile.PAX_FORMAT
+        try:
+            self.tar.addfile(info, _Pieces(content, segments))  # type: ignore[arg-type]
+        finally:
+            self.tar.format = tarfile.GNU_FORMAT
+
+
+def _kept_time(epoch_s: float) -> int:
+    return int(min(max(epoch_s, EARLIEST_S), LATEST_S))
+
+
+def _segments(descriptor: int, found: os.stat_result) -> list[tuple[int, int]] | None:
+    """(offset, length) of what a file with holes really stores, never empty; ``None`` for a file without."""
+    if found.st_blocks * 512 >= found.st_size:
+        return None
+    segments, at = [], 0
+    while at < found.st_size:
+        try:
+            begin = os.lseek(descriptor, at, os.SEEK_DATA)
+            at = min(os.lseek(descriptor, begin, os.SEEK_HOLE), found.st_size)
+        except OSError:  # nothing but a hole follows
+            break
+        if begin >= at:
+            break
+        segments.append((begin, at - begin))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return segments or [(0, 0)]
+
+
+class _Pieces:
+    """The segments of a file one after another, each of exactly its length."""
+
+    def __init__(self, content: Any, segments: list[tuple[int, int]]) -> None:
+        self.content = content
+        self.waiting = list(reversed(segments))
+        self.now = _Exactly(content, 0)
+
+    def read(self, count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count and (self.now.left or self.waiting):
+            if not self.now.left:
+                offset, length = self.waiting.pop()
+                self.content.seek(offset)
+                self.now = _Exactly(self.content, length)
+            data += self.now.read(count - len(data))
+        return bytes(data)
 
 
 class _Exactly:
@@ -149,7 +229,7 @@ def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faith
             top = tarfile.TarInfo(prefix)
             top.type, top.mode = tarfile.DIRTYPE, 0o755
             packing.tar.addfile(top)
-        for path, directory, found in walk(root):
+        for path, directory, found in walk(root, locked=True):
             if not faithful and "__pycache__" in path.split("/"):
                 continue  # compiled files could say something else than their sources
             packing.add(f"{prefix}/{path}" if prefix else path, directory, found)
@@ -166,10 +246,9 @@ def unpack(stream: BinaryIO, roots: list[str]) -> None:
                 continue
             try:
                 _unpack_member(tar, member, path)
-            except (OSError, files.FileProblem) as error:
-                if isinstance(error, OSError) and error.errno == 28:
+            except (OSError, ValueError, OverflowError, files.FileProblem) as error:
+                if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                     raise
-    return
 
 
 def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
@@ -187,10 +266,23 @@ def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> 
             descriptor = os.open(name, flags, member.mode & 0o777 | 0o600, dir_fd=directory)
             with os.fdopen(descriptor, "wb") as output:
                 content = tar.extractfile(member)
-                while content is not None and (part := content.read(1 << 18)):
-                    output.write(part)
+                segments: Any = member.sparse or [(0, member.size)]
+                # the buffer around it insists on a stream that can go back; segments only ever go on
+                source = getattr(content, "raw", None)
+                for offset, length in segments if source is not None else []:
+                    _copy_segment(source, output, offset, length)
                 output.flush()
-                os.utime(descriptor, (member.mtime, member.mtime))
+                os.truncate(descriptor, member.size)
+                when = _kept_time(member.mtime)
+                os.utime(descriptor, (when, when))
+
+
+def _copy_segment(content: Any, output: BinaryIO, offset: int, length: int) -> None:
+    content.seek(offset)
+    output.seek(offset)
+    while length > 0 and (part := content.read(min(length, 1 << 18))):
+        output.write(part)
+        length -= len(part)
 
 
 def _is_binary(data: bytes) -> bool:

@@ -1,0 +1,71 @@
+"""Whatever a person does to her files, stopping and resuming a workspace gives every one of them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from workspaces.runtime.base import Limits, SandboxSpec
+from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.sandbox import LaunchedSandbox
+
+pytestmark = pytest.mark.sandbox
+Start = Callable[..., LaunchedSandbox]
+
+
+def shell(sandbox: LaunchedSandbox, script: str) -> str:
+    done = sandbox.exec(["bash", "-c", script])
+    assert done.exit_status == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def resumed(runtime: BubblewrapRuntime, sandbox: LaunchedSandbox) -> LaunchedSandbox:
+    sandbox.stop()
+    return runtime.start(sandbox.id)
+
+
+@pytest.mark.parametrize("when", [9223372036854775807, -9223372036854775808, 99999999999999, -1, 0])
+def test_a_file_of_any_time_does_not_keep_a_workspace_from_starting(
+    runtime: BubblewrapRuntime, start: Start, when: int
+) -> None:
+    sandbox = start()
+    shell(sandbox, f"cd /workspace/system; echo work > mine; mkdir f; touch -d @{when} mine f")
+    assert shell(resumed(runtime, sandbox), "cat /workspace/system/mine") == "work\n"
+
+
+def test_files_with_holes_are_kept_with_their_holes_and_push_nothing_else_out(
+    runtime: BubblewrapRuntime, start: Start
+) -> None:
+    """They claim many times the storage; what they really hold fits."""
+    sandbox = start("one", SandboxSpec(limits=Limits(disk_mb=16)))
+    shell(
+        sandbox,
+        "cd ~; truncate -s 15M a b c; : > empty; printf middle | dd of=d bs=1 seek=9000000 conv=notrunc status=none; "
+        "printf end | dd of=d bs=1 seek=14999997 conv=notrunc status=none; echo work > /workspace/system/z; "
+        "truncate -s 9999 $'odd\xff'; ln d hard",
+    )
+    before = shell(sandbox, "cd ~; sha256sum *; stat -c '%n %s' *")
+    sandbox = resumed(runtime, resumed(runtime, sandbox))
+    assert shell(sandbox, "cd ~; sha256sum *; stat -c '%n %s' *") == before
+    assert shell(sandbox, "cat /workspace/system/z") == "work\n"
+    assert int(shell(sandbox, "du -sk ~ | cut -f1")) < 1000
+
+
+def test_what_its_owner_closed_to_himself_is_kept(runtime: BubblewrapRuntime, start: Start) -> None:
+    sandbox = start()
+    shell(
+        sandbox,
+        "cd /workspace/system; echo secret > f; mkdir d e g; echo one > d/f; echo two > e/f; echo three > g/f; "
+        "chmod 000 f d/f d; chmod 300 e; chmod 400 g",
+    )
+    runtime.checkpoint("one")
+    assert shell(sandbox, "cd /workspace/system; stat -c %a f d e g") == "0\n0\n300\n400\n"
+    sandbox = resumed(runtime, sandbox)
+    assert shell(sandbox, "cd /workspace/system; cat f d/f e/f g/f") == "secret\none\ntwo\nthree\n"
+
+
+def test_what_its_owner_closed_to_himself_is_submitted(sandbox: LaunchedSandbox, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    shell(sandbox, "cd /workspace/system; mkdir d; echo one > d/f; chmod 000 d/f d")
+    report = sandbox.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+    assert (report.files, report.skipped) == (1, ())
