@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,3 +47,10 @@ def redis() -> Iterator[Redis]:
         yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def sandboxes_work() -> None:
+    need(shutil.which("bwrap"), "bubblewrap")
+    tried = subprocess.run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, check=False)
+    need(tried.returncode == 0, "user namespaces for bubblewrap")
