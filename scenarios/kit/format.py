@@ -372,4 +372,5 @@ class SolutionNote(Strict):
     why: Text  #: one line: what it skips, or why it is plausible
     conversation: Literal["own", "reference", "none"] = "none"
     right_on: list[Identifier] = []  #: tasks where a shortcut is legitimately right
-    extends: Literal["reference"] | None = None  #: its files lie over the original's reference, not over the system alone
+    #: its files lie over the original's reference, not over the system alone
+    extends: Literal["reference"] | None = None
