@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from workspaces.runtime.base import Limits, SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.errors import SandboxFileProblem, SandboxTooLarge
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 pytestmark = pytest.mark.sandbox
@@ -65,7 +67,46 @@ def test_what_its_owner_closed_to_himself_is_kept(runtime: BubblewrapRuntime, st
     assert shell(sandbox, "cd /workspace/system; cat f d/f e/f g/f") == "secret\none\ntwo\nthree\n"
 
 
-def test_what_its_owner_closed_to_himself_is_submitted(sandbox: LaunchedSandbox, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_what_its_owner_closed_to_himself_is_submitted(sandbox: LaunchedSandbox, tmp_path: Path) -> None:
     shell(sandbox, "cd /workspace/system; mkdir d; echo one > d/f; chmod 000 d/f d")
     report = sandbox.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
     assert (report.files, report.skipped) == (1, ())
+
+
+ENDLESS_NAMES = "import os, sys\nos.chdir(sys.argv[1])\nfor i in range({}): {}"
+
+
+def test_names_without_end_are_listed_compared_and_skipped_as_far_as_an_answer_holds(
+    sandbox: LaunchedSandbox, tmp_path: Path
+) -> None:
+    """Control characters are six times as long in an answer. While grading, a lost answer would make the grade void."""
+    fill = ENDLESS_NAMES.format(12_000, "open(f'{i:06}' + chr(1) * 240, 'w')")
+    sandbox.exec(["python3", "-c", fill, "/workspace/system"], timeout_s=60)
+    entries = sandbox.listing("/workspace/system")
+    assert 1_000 < len(entries) < 10_000
+    assert entries[0]["name"].startswith("000000")
+    from workspaces.runtime.spec_file import pack_directory
+
+    assert 1_000 < len(sandbox.compare("/workspace/system", pack_directory(tmp_path))) < 10_000
+    links = ENDLESS_NAMES.format(3_000, "os.symlink('x', 'l' + f'{i:06}' + chr(1) * 240)")
+    sandbox.exec(["python3", "-c", links, "/workspace/system"], timeout_s=60)
+    report = sandbox.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+    assert report.files == 12_000
+    shell(sandbox, "head -c 2M /dev/zero > /workspace/system/zz")
+    with pytest.raises(SandboxTooLarge):
+        sandbox.snapshot(tmp_path / "y.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+
+
+def test_a_top_folder_is_neither_deleted_nor_emptied_nor_moved(sandbox: LaunchedSandbox) -> None:
+    shell(sandbox, "echo work > /workspace/system/mine; mkdir /workspace/system/d")
+    refused: list[Callable[[], object]] = [
+        lambda: sandbox.delete("/workspace/system"),
+        lambda: sandbox.rename("/workspace/system", "/workspace/system/d/x"),
+        lambda: sandbox.rename("/workspace/system", "/workspace/other"),
+        lambda: sandbox.rename("/workspace/system/mine", "/workspace/deliverables/mine"),
+        lambda: sandbox.rename("/workspace/system/d", "/workspace/system/d/below"),
+    ]
+    for act in refused:
+        with pytest.raises(SandboxFileProblem):
+            act()
+    assert shell(sandbox, "cat /workspace/system/mine") == "work\n"

@@ -83,11 +83,16 @@ class Packing:
         self.files = 0
         self.bytes = 0
         self.skipped: list[dict[str, str]] = []
+        self.names_left = files.NAMES_BYTES_MAX
+        self.too_large = False
         self.seen: dict[tuple[int, int], str] = {}
         self.tar = tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT, bufsize=1 << 18)  # noqa: SIM115
 
     def skip(self, path: str, reason: str) -> None:
-        if len(self.skipped) < 1000:
+        self.names_left -= len(os.fsencode(path))
+        first_too_large = reason == "too large" and not self.too_large
+        self.too_large = self.too_large or first_too_large
+        if first_too_large or (len(self.skipped) < 1000 and self.names_left >= 0):
             self.skipped.append({"path": path, "reason": reason})
 
     def add(self, name: str, directory: int, found: os.stat_result) -> None:
@@ -306,7 +311,10 @@ def _line_counts(before: bytes, after: bytes) -> tuple[int, int]:
 
 
 def compare(root: str, original_tar: bytes) -> list[dict[str, Any]]:
-    """How the files below ``root`` differ from those in the tar: path, kind, lines added and removed, binary."""
+    """How the files below ``root`` differ from those in the tar: path, kind, lines added and removed, binary.
+
+    By path; of changes without end, those whose paths have 400,000 bytes together.
+    """
     originals: dict[str, bytes] = {}
     with tarfile.open(fileobj=io.BytesIO(original_tar), mode="r:") as tar:
         for member in tar:
@@ -322,7 +330,16 @@ def compare(root: str, original_tar: bytes) -> list[dict[str, Any]]:
             continue
         changes.append(_change(path, "added" if before is None else "changed", before or b"", after))
     changes += [_change(path, "removed", before, b"") for path, before in originals.items()]
-    return sorted(changes, key=lambda change: str(change["path"]))
+    return list(_first_of(sorted(changes, key=lambda change: str(change["path"]))))
+
+
+def _first_of(changes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    bytes_left = files.NAMES_BYTES_MAX
+    for change in changes:
+        bytes_left -= len(os.fsencode(change["path"])) + 16
+        if bytes_left < 0:
+            return
+        yield change
 
 
 def _content(directory: int, name: str, found: os.stat_result) -> bytes | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 LIST_MAX = 10_000
+NAMES_BYTES_MAX = 400_000  #: of all names in one answer: escaped they are six times as long, and must fit a message
 
 
 class FileProblem(Exception):
@@ -45,6 +46,10 @@ def _translate(error: OSError, path: str) -> FileProblem:
         errno.ENOTEMPTY: ("exists", f"{path} is a folder that is not empty."),
         errno.EEXIST: ("exists", f"{path} exists already."),
         errno.ENXIO: ("not_a_file", f"{path} is not a regular file."),
+        errno.EXDEV: ("other_storage", f"{path} cannot be moved from one top folder to another: copy it, then delete."),
+        errno.EINVAL: ("name", f"{path} cannot be moved into itself."),
+        errno.EBUSY: ("kept", f"{path} is part of the workspace and stays."),
+        errno.EDQUOT: ("full", "The storage of this workspace is full: delete something first."),
     }
     kind, text = kinds.get(error.errno or 0, ("failed", f"{path}: {error.strerror}."))
     return FileProblem(kind, text)
@@ -141,14 +146,21 @@ def kind_of(mode: int) -> str:
 
 
 def listing(path: str) -> list[dict[str, Any]]:
-    """Entries of a directory by name, at most 10,000: name, kind, size in bytes, modified_at in epoch seconds."""
+    """Entries of a directory by name, at most 10,000: name, kind, size in bytes, modified_at in epoch seconds.
+
+    Fewer where their names are long: all together have 400,000 bytes at most.
+    """
     try:
         directory = open_directory(components(path))
     except OSError as error:
         raise _translate(error, path) from error
     entries = []
+    bytes_left = NAMES_BYTES_MAX
     try:
         for name in sorted(os.listdir(directory))[:LIST_MAX]:  # noqa: PTH208
+            bytes_left -= len(os.fsencode(name))
+            if bytes_left < 0:
+                break
             with contextlib.suppress(OSError):
                 found = os.stat(name, dir_fd=directory, follow_symlinks=False)
                 kind = kind_of(found.st_mode)
@@ -188,8 +200,10 @@ def _remove(directory: int, name: str) -> None:
 
 
 def delete(path: str) -> None:
-    """Delete a file, a link itself, or a directory with all it holds."""
+    """Delete a file, a link itself, or a directory with all it holds. A top folder stays, with all it holds."""
     with parent_of(path) as (directory, name):
+        if os.stat(name, dir_fd=directory, follow_symlinks=False).st_dev != os.fstat(directory).st_dev:
+            raise OSError(errno.EBUSY, "a storage of its own")
         _remove(directory, name)
 
 

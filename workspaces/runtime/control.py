@@ -13,7 +13,9 @@ from workspaces.launcher import wire
 from workspaces.runtime.errors import SandboxBusy, SandboxError, SandboxFileProblem, SandboxGone
 
 SOCKET_NAME = "launcher.sock"
-FILE_KINDS = frozenset({"missing", "link", "not_a_file", "too_large", "read_only", "full", "exists", "name"})
+FILE_KINDS = frozenset(
+    {"missing", "link", "not_a_file", "too_large", "read_only", "full", "exists", "name", "other_storage", "kept"}
+)
 
 
 @contextlib.contextmanager
