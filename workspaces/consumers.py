@@ -130,6 +130,8 @@ class TerminalConsumer:
             )
         except TicketRefused as refused:
             raise Refusal(protocol.CLOSE_NOT_YOURS, str(refused)) from refused
+        except ServiceUnavailable as away:
+            raise Refusal(protocol.CLOSE_RESTARTED, "try again in a moment") from away
         problem = await database_sync_to_async(self._problem_with_run)()
         if problem is not None:
             raise problem

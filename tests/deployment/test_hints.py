@@ -9,9 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 from channels_redis.pubsub import RedisPubSubChannelLayer
+from django.core.cache.backends.redis import RedisCache
 
+from fdegym.lib.errors import ServiceUnavailable
 from fdegym.runs import notify
 from tests.deployment.servers import Redis
+from workspaces import tickets
 
 
 @pytest.fixture
@@ -70,3 +73,14 @@ async def test_without_redis_a_hint_is_lost_at_once_and_with_it_hints_come_again
     assert await asyncio.wait_for(layer.receive(channel), 15) == {"type": "log.moved"}
     hinting.cancel()
     await layer.flush()
+
+
+def test_without_redis_a_ticket_is_refused_in_words_and_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tickets, "cache", RedisCache("unix:///nowhere/redis.sock", {}))
+    facts = {"run_id": "a-run", "terminal": 1, "user_id": 1, "session_key": "session"}
+    begun = time.monotonic()
+    with pytest.raises(ServiceUnavailable, match="those that are open go on"):
+        tickets.issue_ticket(**facts)
+    with pytest.raises(ServiceUnavailable, match="Try again"):
+        tickets.redeem_ticket("x" * 43, **facts)
+    assert time.monotonic() - begun < 2
