@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.lib.errors import RunNotFound, ServiceUnavailable
 from fdegym.runs.models import Run
-from scenarios.kit.cache import is_built, world_key
+from scenarios.kit.cache import is_built, world_place
 from scenarios.kit.load import Task, load_task
 from stakeholders.script import Script, compile_script
 
@@ -55,4 +55,4 @@ def _built_task(scenario_id: str, task_id: str) -> Task:
             "The customer cannot be reached: this run's material is not on this host (any more). Nothing was changed; "
             "an operator brings it back with `manage.py prepare`."
         )
-    return load_task(scenario, task_id, cache / world_key(scenario, task_id, salt))
+    return load_task(scenario, task_id, world_place(scenario, task_id, salt, cache))

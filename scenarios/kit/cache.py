@@ -1,13 +1,19 @@
 """Where built worlds lie: one directory per content, published whole or not at all.
 
-A world is a function of (scenario release, task, salt, the kit's own code); its directory is named by their hash. It is
-built in a directory of its own and renamed into place, so that two builders at once, or a killed one, do no harm.
+A world is a function of (scenario release, task, salt, the kit's own code); its directory is named by their hash under
+a key of this cache. Without the key a name could be computed by anybody who has the scenarios, and a sandbox shows the
+host paths of its mounts. A world is built in a directory of its own and renamed into place, so that two builders at
+once, or a killed one, do no harm.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import hmac
+import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -30,18 +36,39 @@ def salt_fingerprint(salt: str) -> str:
 
 
 def world_key(scenario: Scenario, task_id: str, salt: str) -> str:
+    """What a world is a function of, as one hash. It tells the task to anybody who has the scenarios."""
     text = "\x1f".join((scenario.release, task_id, salt, _kit_hash()))
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
+def _key_of(cache: Path) -> bytes:
+    """The cache's own key, made with it; of several processes at once the first one's stays."""
+    path = cache / ".key"
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=cache, prefix=".key-") as fresh:
+        fresh.write(secrets.token_bytes(32))
+        fresh.flush()
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh.name, path)
+    return path.read_bytes()
+
+
+def world_place(scenario: Scenario, task_id: str, salt: str, cache: Path) -> Path:
+    """The directory of a world in this cache, built or not; its name tells nothing."""
+    digest = hmac.new(_key_of(cache), world_key(scenario, task_id, salt).encode(), hashlib.sha256).hexdigest()
+    return cache / digest[:40]
+
+
 def is_built(scenario: Scenario, task_id: str, salt: str, cache: Path) -> bool:
-    return (cache / world_key(scenario, task_id, salt) / "meta.json").is_file()
+    return (world_place(scenario, task_id, salt, cache) / "meta.json").is_file()
 
 
 def ensure_task(scenario: Scenario, task_id: str, *, salt: str, cache: Path, builder: Builder) -> Task:
     """The task with its world, built now if it is not there yet."""
     scenario.facts_of(task_id)  # an unknown task is said before anything is built
-    place = cache / world_key(scenario, task_id, salt)
+    place = world_place(scenario, task_id, salt, cache)
     if not (place / "meta.json").is_file():
         cache.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix="building-", dir=cache))

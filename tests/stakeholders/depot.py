@@ -8,7 +8,7 @@ from pathlib import Path
 
 from small_customer import PEOPLE, RECORDS, SCENARIO, Matched, matched
 
-from scenarios.kit.cache import world_key
+from scenarios.kit.cache import world_place
 from scenarios.kit.load import load_scenario
 from stakeholders.script import Script
 
@@ -54,7 +54,7 @@ def write_depot(directory: Path, world_cache: Path, salt: str = "") -> str:
         (folder / name).write_text(text)
     scenario = load_scenario(folder)
     for task_id in scenario.task_ids:
-        place = world_cache / world_key(scenario, task_id, salt)
+        place = world_place(scenario, task_id, salt, world_cache)
         place.mkdir(parents=True)
         meta = {"facts": {}, "records": RECORDS, "record_groups": {}, "sha256": "0" * 64}
         (place / "meta.json").write_text(json.dumps(meta))
