@@ -11,6 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 import fdegym
 from fdegym.delivery.play import Played, play
 from grading.anchors import AnchorsFile, SolutionFigures, TaskAnchors, write_anchors
@@ -76,8 +78,15 @@ def anchors_of(scenario: Scenario, rows: list[Row]) -> AnchorsFile:
 
 
 def write(scenario: Scenario, rows: list[Row]) -> Path:
+    """Write ``anchors.json``; where this user may not write the scenario's folder, below ``FDEGYM_VAR/anchors``."""
+    text = write_anchors(anchors_of(scenario, rows))
     path = scenario.folder / "anchors.json"
-    path.write_text(write_anchors(anchors_of(scenario, rows)), encoding="utf-8")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except PermissionError:
+        path = Path(settings.VAR) / "anchors" / scenario.id / "anchors.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return path
 
 

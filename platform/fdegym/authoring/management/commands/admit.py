@@ -50,7 +50,10 @@ class Command(BaseCommand):
                 raise CommandError(str(problem)) from problem
             report[scenario_id] = as_json(scenario, rows)
             if report[scenario_id]["passed"]:
-                self.stdout.write(f"{scenario_id}: admitted; {write(scenario, rows).name} is written")
+                written = write(scenario, rows)
+                self.stdout.write(f"{scenario_id}: admitted; {written} is written")
+                if written.parent != scenario.folder:
+                    self.stdout.write(f"This user may not write the scenario's folder: cp {written} {scenario.folder}/")
             else:
                 failed.append(scenario_id)
         if options["json"]:
