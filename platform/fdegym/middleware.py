@@ -6,6 +6,7 @@ import logging
 import zoneinfo
 from collections.abc import Callable
 
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -49,3 +50,16 @@ class WordsForErrorsMiddleware:
         if "application/json" in request.headers.get("Accept", ""):
             return JsonResponse({"error": str(exception)}, status=exception.http_status)
         return render(request, "problem.html", {"problem": exception}, status=exception.http_status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's own refusals of a request, in words for a page that asked in JSON: what happened, that nothing changed."""
+    if "application/json" not in request.headers.get("Accept", ""):
+        return render(request, "400.html", status=400)
+    words: dict[type[Exception], str] = {
+        RequestDataTooBig: "That is more than can be sent at once. Nothing was changed.",
+        TooManyFilesSent: "Those are more files than can be sent at once (100). Nothing was changed; send them in parts.",
+    }
+    return JsonResponse(
+        {"error": words.get(type(exception), "The request was not readable; reload the page.")}, status=400
+    )

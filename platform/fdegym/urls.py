@@ -15,3 +15,5 @@ urlpatterns = [
     path("", include("fdegym.leaderboard.urls")),
     path("", include("fdegym.pages.urls")),
 ]
+
+handler400 = "fdegym.middleware.bad_request"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import uuid
 from collections.abc import Callable
 from functools import wraps
@@ -15,7 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.request import RawPostDataException
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -56,7 +59,8 @@ def of_run(*, live: bool = False) -> Callable[[View], View]:
             try:
                 run = get_run_for_user(request.user, run_id)
                 if live and run.state != RunState.OPEN:
-                    raise RunStateConflict(f"This run is {RunState(run.state).label}: it cannot be worked in any more.")
+                    when = "yet" if run.state == RunState.PREPARING else "any more"
+                    raise RunStateConflict(f"This run is {RunState(run.state).label}: it cannot be worked in {when}.")
                 return view(request, run, *args)
             except FdegymError as problem:
                 return JsonResponse({"error": str(problem)}, status=problem.http_status)
@@ -67,9 +71,12 @@ def of_run(*, live: bool = False) -> Callable[[View], View]:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
+    """The JSON object that the page sent. What no page sends, nested without end or cut short, is refused in words."""
     try:
         value = json.loads(request.body)
-    except ValueError as error:
+    except RequestDataTooBig as error:
+        raise RequestUnreadable("That is larger than 16 MB. Nothing was changed.") from error
+    except (ValueError, RecursionError, RawPostDataException) as error:
         raise RequestUnreadable("The request was not readable; reload the page.") from error
     if not isinstance(value, dict):
         raise RequestUnreadable("The request was not readable; reload the page.")
@@ -86,9 +93,18 @@ def _text(body: dict[str, Any], key: str) -> str:
 def _inside(path: str) -> str:
     """A path of the page (relative to the workspace) as an absolute one inside; the keeper checks it again."""
     pure = PurePosixPath(path)
-    if "\0" in path or pure.is_absolute() or ".." in pure.parts or len(path) > 1024:
+    if "\0" in path or pure.is_absolute() or ".." in pure.parts or len(path) > 1024 or not _is_name(path):
         raise RequestUnreadable("That path is not inside the workspace.")
     return str(INSIDE / pure)
+
+
+def _is_name(path: str) -> bool:
+    """Whether some file could have this name: bytes that are no text are spelt with half characters, others are not."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -165,7 +181,7 @@ def state(request: HttpRequest, run: Run) -> HttpResponse:
 def ticket(request: HttpRequest, run: Run) -> HttpResponse:
     """A one-time ticket for one terminal; the workspace is brought back first if it was stopped while nobody worked."""
     number = _body(request).get("terminal")
-    if not isinstance(number, int) or not 1 <= number <= 99:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 99:
         raise RequestUnreadable("A terminal has a number from 1.")
     if workspace.workspace_state(str(run.id)) != "running":
         reopen_workspace(run)
@@ -245,7 +261,7 @@ def file(request: HttpRequest, run: Run) -> HttpResponse:
     if request.method == "GET":
         return _show_file(request, run)
     if request.method != "POST":
-        return HttpResponse(status=405)
+        return HttpResponseNotAllowed(["GET", "POST"])
     workspace.touch(str(run.id))
     if request.FILES:
         return _upload(request, run)
@@ -279,7 +295,11 @@ def _show_file(request: HttpRequest, run: Run) -> HttpResponse:
 
 def _save(run: Run, path: str, text: str, version: Any) -> HttpResponse:
     """Write the file unless it changed since the editor read it; ``version`` null: it is new, or to be overwritten."""
-    data = text.encode()
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        words = f"Character {error.start + 1:,} is half a character, which no file can hold. Nothing was written."
+        raise RequestUnreadable(words) from error
     if len(data) > UPLOAD_BYTES:
         raise RequestUnreadable("That file is larger than 16 MB.")
     if version is not None:
@@ -312,8 +332,12 @@ def document(request: HttpRequest, run: Run) -> HttpResponse:
     """A document of the customer, rendered and sanitised, as a fragment."""
     task = ensure_world(get_scenario(run.scenario_id), run.task_id)
     root = (task.visible / "docs").resolve()
-    path = (task.visible / request.GET.get("path", "")).resolve()
-    if not path.is_relative_to(root) or not path.is_file():
+    try:
+        path = (task.visible / request.GET.get("path", "")).resolve()
+        there = path.is_relative_to(root) and path.is_file()
+    except (OSError, ValueError) as error:  # a zero character, a name longer than any
+        raise RunNotFound("There is no such document.") from error
+    if not there:
         raise RunNotFound("There is no such document.")
     if path.suffix != ".md":
         return _attachment(path.name, path.read_bytes())
