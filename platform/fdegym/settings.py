@@ -104,7 +104,7 @@ if ENVIRONMENT.redis_url:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENVIRONMENT.redis_url}}
     CHANNEL_LAYERS = {
         "default": {
-            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "BACKEND": "fdegym.runs.hint_layer.HintLayer",
             "CONFIG": {"hosts": [ENVIRONMENT.redis_url]},
         }
     }

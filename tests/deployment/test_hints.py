@@ -8,19 +8,19 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.core.cache.backends.redis import RedisCache
 
 from fdegym.lib.errors import ServiceUnavailable
 from fdegym.runs import notify
+from fdegym.runs.hint_layer import HintLayer
 from tests.deployment.servers import Redis
 from workspaces import tickets
 
 
 @pytest.fixture
-def layer(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisPubSubChannelLayer]:
+def layer(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[HintLayer]:
     """The channel layer of a deployment, in place of the one in memory."""
-    made = RedisPubSubChannelLayer(hosts=[redis.url])
+    made = HintLayer(hosts=[redis.url])
     monkeypatch.setattr(notify, "get_channel_layer", lambda: made)
     yield made
     if redis.process is None:
@@ -34,7 +34,7 @@ async def hinted(run: uuid.UUID) -> float:
     return time.monotonic() - begun
 
 
-async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: RedisPubSubChannelLayer) -> None:
+async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: HintLayer) -> None:
     run, other = uuid.uuid4(), uuid.uuid4()
     looking, elsewhere = await layer.new_channel(), await layer.new_channel()
     await layer.group_add(notify.group(run), looking)
@@ -46,7 +46,7 @@ async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: RedisP
     await layer.flush()
 
 
-async def test_five_hundred_hints_leave_no_connections_behind(layer: RedisPubSubChannelLayer, redis: Redis) -> None:
+async def test_five_hundred_hints_leave_no_connections_behind(layer: HintLayer, redis: Redis) -> None:
     before = len(redis.ask("CLIENT", "LIST").splitlines())
     run = uuid.uuid4()
     await asyncio.to_thread(lambda: [notify.hint(run) for _ in range(500)])
@@ -55,7 +55,7 @@ async def test_five_hundred_hints_leave_no_connections_behind(layer: RedisPubSub
 
 
 async def test_without_redis_a_hint_is_lost_at_once_and_with_it_hints_come_again(
-    layer: RedisPubSubChannelLayer, redis: Redis
+    layer: HintLayer, redis: Redis
 ) -> None:
     run = uuid.uuid4()
     channel = await layer.new_channel()
@@ -72,6 +72,26 @@ async def test_without_redis_a_hint_is_lost_at_once_and_with_it_hints_come_again
     hinting = asyncio.create_task(hint_again_and_again())
     assert await asyncio.wait_for(layer.receive(channel), 15) == {"type": "log.moved"}
     hinting.cancel()
+    await layer.flush()
+
+
+async def test_a_socket_opened_without_redis_opens_and_gets_hints_after_redis_is_back(
+    layer: HintLayer, redis: Redis
+) -> None:
+    """Meanwhile it reads the log every 250 ms; and a second one on the same run gets both their hints."""
+    run = uuid.uuid4()
+    await asyncio.to_thread(redis.stop)
+    first = await layer.new_channel()
+    await layer.group_add(notify.group(run), first)
+    leaving = await layer.new_channel()
+    await layer.group_add(notify.group(run), leaving)
+    await layer.group_discard(notify.group(run), leaving)
+    await asyncio.to_thread(redis.start)
+    second = await layer.new_channel()
+    await layer.group_add(notify.group(run), second)
+    await hinted(run)
+    for channel in (first, second):
+        assert await asyncio.wait_for(layer.receive(channel), 5) == {"type": "log.moved"}
     await layer.flush()
 
 
