@@ -19,6 +19,7 @@ from urllib.parse import parse_qs
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
+from fdegym.accounts.sessions import session_is_good
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log, notify
 from fdegym.runs.access import get_run_for_user
@@ -105,7 +106,7 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         session = self.scope.get("session")
         if user is None or not user.is_authenticated:
             return SIGN_IN
-        if session is not None and session.session_key and not session.exists(session.session_key):
+        if session is not None and not session_is_good(session.session_key, str(user.pk)):
             return SIGN_IN
         try:
             get_run_for_user(user, self._run_id)

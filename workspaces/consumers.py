@@ -11,16 +11,15 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
-from django.utils.crypto import constant_time_compare
+from django.contrib.auth import get_user_model
 
+from fdegym.accounts.sessions import session_is_good
 from fdegym.lib.errors import FdegymError, RunNotFound, ServiceUnavailable
 from fdegym.runs.access import get_run_for_user
 from workspaces.keeper.client import TerminalStream, TerminalUnavailable
@@ -37,17 +36,6 @@ class Refusal(Exception):
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
         self.code = code
-
-
-def check_session(session_key: str | None, user_id: str) -> bool:
-    """Whether the session exists and still belongs to an active person with that password."""
-    if not session_key:
-        return False
-    data = import_module(settings.SESSION_ENGINE).SessionStore(session_key).load()
-    if str(data.get(SESSION_KEY, "")) != user_id or not data.get(BACKEND_SESSION_KEY):
-        return False
-    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
-    return user is not None and constant_time_compare(data.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
 
 
 Message = dict[str, Any]
@@ -118,7 +106,7 @@ class TerminalConsumer:
         self.user_id, self.session_key = str(user.pk), session.session_key if session is not None else None
         self.run_id = str(self.scope["url_route"]["kwargs"]["run_id"])
         number = int(self.scope["url_route"]["kwargs"]["number"])
-        if not await database_sync_to_async(check_session)(self.session_key, self.user_id):
+        if not await database_sync_to_async(session_is_good)(self.session_key, self.user_id):
             raise Refusal(protocol.CLOSE_SIGN_IN, "sign in")
         try:
             ticket = await database_sync_to_async(redeem_ticket)(
@@ -213,7 +201,7 @@ class TerminalConsumer:
             await asyncio.sleep(LOOK_EVERY_S)
             since_ping += LOOK_EVERY_S
             try:
-                signed_in = await database_sync_to_async(check_session)(self.session_key, self.user_id)
+                signed_in = await database_sync_to_async(session_is_good)(self.session_key, self.user_id)
                 problem = await database_sync_to_async(self._problem_with_run)() if signed_in else None
             except Exception:
                 logger.exception("a terminal's session could not be checked")

@@ -16,9 +16,10 @@ http = get_asgi_application()
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 
+from fdegym.body_limit import BodyLimit
 from fdegym.origins import SameOriginValidator
 from fdegym.sockets import websocket_urlpatterns
 
 application = ProtocolTypeRouter(
-    {"http": http, "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
+    {"http": BodyLimit(http), "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
 )
