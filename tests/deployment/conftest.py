@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents and {"postgres", "redis"} & set(item.fixturenames):
             item.add_marker(pytest.mark.xdist_group("deployment"))
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A short path in place of pytest's long one: with that, sockets would be made outside of it and stay behind."""
+    path = Path(tempfile.mkdtemp(prefix="fdd-", dir="/tmp"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def need(present: object, what: str) -> None:
