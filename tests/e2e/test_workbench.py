@@ -68,8 +68,10 @@ def test_markup_in_names_is_text_everywhere(people):
     alice = people("alice").sign_up()
     page = alice.page
     page.goto("/account/")
-    page.locator("#id_display_name").fill(MARKUP)
+    shown = f"{MARKUP} {alice.name}"
+    page.locator("#id_display_name").fill(shown)
     page.get_by_role("button", name="Save").click()
+    page.get_by_role("banner").get_by_text(shown).wait_for()
     alice.begin()
     alice.run_command(f"touch 'deliverables/{MARKUP.replace('/', '')}'; printf '\\033]0;{MARKUP}\\007'")
     alice.write("molefe", MARKUP)
