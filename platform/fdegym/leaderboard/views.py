@@ -1,3 +1,5 @@
+"""The pages of the leaderboard: all scenarios together, and each of its own."""
+
 from __future__ import annotations
 
 from django.conf import settings
