@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 CALLS_AT_ONCE = 4  #: blocking calls of one workspace: the others' share of threads is safe from it
 LOST_AT_MOST = 64 << 10
+NUMBERS_A_SHELL = 2  #: for each shell that may be open so many numbers, and records, that a workspace can ever have
 
 
 class TerminalRefused(Exception):
@@ -144,6 +145,9 @@ class Workspace:
             if sum(not each.ended for each in self.terminals.values()) >= self._terminals_max:
                 text = f"At most {self._terminals_max} terminals can be open: close one first."
                 raise TerminalRefused("too_many", text)
+            if not 1 <= number <= NUMBERS_A_SHELL * self._terminals_max:  # each number has a record of its own
+                last = NUMBERS_A_SHELL * self._terminals_max
+                raise TerminalRefused("too_many", f"Terminals have the numbers 1 to {last}: open one of those.")
             try:
                 sandbox = self.sandbox
                 master, _ = await self.blocking(sandbox.open_terminal, columns=columns, rows=rows, number=number)

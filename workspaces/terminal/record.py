@@ -146,7 +146,12 @@ class Record:
         self._append(Kind.GAP, json.dumps({"bytes": count, "sha256": sha256, "reason": reason}).encode())
 
     def note(self, kind: Kind, **facts: Any) -> None:
-        """Append a size, the begin of a shell, or its end; left out if it cannot be written."""
+        """Append a size, the begin of a shell, or its end; left out if it cannot be written.
+
+        A size also when the record is full: a page may send them without end.
+        """
+        if kind is Kind.SIZE and self._size >= self.limit_bytes:
+            return
         with contextlib.suppress(OSError):
             self._append(kind, json.dumps(facts).encode())
 
