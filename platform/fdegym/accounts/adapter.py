@@ -7,9 +7,12 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 from django.urls import reverse
+
+from fdegym.accounts.models import User
 
 #: A proxy on this machine makes every visitor look local. These only ever close the door, so forging one gains nothing.
 FORWARDING_HEADERS = (
@@ -46,6 +49,13 @@ def is_signup_open(request: HttpRequest) -> bool:
 class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return is_signup_open(request)
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """One spelling for what looks alike (full-width letters, ligatures), and no name that another account shows."""
+        name = str(super().clean_username(User.normalize_username(username), shallow))
+        if not shallow and User.objects.filter(display_name__iexact=name).exists():
+            raise ValidationError("Somebody else here has this name.")
+        return name
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("profile")

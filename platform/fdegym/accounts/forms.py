@@ -45,7 +45,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_display_name(self) -> str:
         """Nobody stands on a board under the name of somebody else."""
-        name: str = " ".join(self.cleaned_data["display_name"].split())
+        name = User.normalize_username(" ".join(self.cleaned_data["display_name"].split()))
         others = User.objects.exclude(pk=self.instance.pk)
         if name and others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
             raise ValidationError("Somebody else here has this name.")
