@@ -21,7 +21,9 @@ def main(arguments: list[str]) -> int:
     # A short path: unix sockets of the tests lie below it.
     scratch = tempfile.mkdtemp(prefix="fdt-", dir="/tmp")
     environment = {**os.environ, "TMPDIR": scratch, "PYTHONPYCACHEPREFIX": str(Path(scratch) / "pyc")}
-    pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest", "-n", "2"]
+    pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]
+    # Two at a time; tests that share servers or a whole running product stay in one process.
+    pytest += ["-n", "2", "--dist", "loadgroup"]
     return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
 
 
