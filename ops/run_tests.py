@@ -14,7 +14,17 @@ from pathlib import Path
 import place
 
 
+def tests_of_root() -> int:
+    """What differs when root starts things can only be tried before the rights are given up."""
+    home = place.running_place()
+    command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([*command, "tests/e2e/test_as_root.py"], cwd=home, env=environment, check=False).returncode
+
+
 def main(arguments: list[str]) -> int:
+    if place.is_root() and not arguments and (failed := tests_of_root()):
+        return failed
     place.settle("ops/run_tests.py", refresh=False)
     home = place.CHECKOUT
     os.chdir(home)

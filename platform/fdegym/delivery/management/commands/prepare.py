@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 import time
 from typing import Any
 
@@ -16,6 +17,8 @@ from grading.worlds import ensure_world, world_is_built
 from stakeholders.matching import warm_matcher
 from workspaces.services import sandbox_report
 
+LEAST_FREE_MB = 500  #: below it the first runs would stop in the middle
+
 
 class Command(BaseCommand):
     help = "Prepare everything that running needs."
@@ -26,6 +29,12 @@ class Command(BaseCommand):
             report = sandbox_report()
             if not report.usable:
                 raise CommandError(f"No sandbox can be made on this machine: {report.problem}")
+            free_mb = shutil.disk_usage(settings.VAR).free // 2**20
+            if free_mb < LEAST_FREE_MB:
+                raise CommandError(
+                    f"Only {free_mb} MB are free on the disk of {settings.VAR}; worlds, workspaces and submissions need "
+                    f"{LEAST_FREE_MB} MB. Free some, or set FDEGYM_VAR to a directory on a larger disk."
+                )
             call_command("migrate", interactive=False, verbosity=0)
             call_command("createcachetable", verbosity=0)
             call_command("collectstatic", interactive=False, verbosity=0)
