@@ -45,6 +45,7 @@ class Site:
             "SCENARIO_DIRS": str(root / "scenarios"),
             "FDEGYM_SECRET_KEY": "k" * 60,
         }
+        (root / "scenarios").mkdir()
         made = subprocess.run(self._argv("make", "3"), env=self.environment, capture_output=True, text=True, check=True)
         self.runs = made.stdout.split()
         self.desk: subprocess.Popen[bytes] | None = None
