@@ -95,7 +95,7 @@ class Fact:
     text: str
     released: bool
     by: str
-    at: datetime | None
+    clock: str
     visible_in: tuple[str, ...]
 
 
@@ -276,16 +276,20 @@ def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
 
 def facts_of(grade: Grade, log: Iterable[RunEvent], names: Names) -> list[Fact]:
     """The task's key facts. One that was not asked for was perhaps read: the page never says "missed"."""
-    first: dict[str, tuple[str, datetime]] = {}
+    first: dict[str, tuple[str, str]] = {}
     for event in log:
         teller = event.payload.get("person") or event.payload.get("sender")
         for fact in event.payload.get("facts") or ():
             if event.kind in ("contact.message", "contact.inbox_read"):
-                first.setdefault(fact, (names.person(teller), event.at))
+                first.setdefault(
+                    fact, (names.person(teller), customer_clock(event.payload.get("before") or event.payload.get("at")))
+                )
     facts = []
     for row in grade.key_facts:
-        by, at = first.get(row["id"], ("", None))
-        facts.append(Fact(row["title"], row["text"], bool(row["released"]), by, at, tuple(row.get("visible_in") or ())))
+        by, clock = first.get(row["id"], ("", ""))
+        facts.append(
+            Fact(row["title"], row["text"], bool(row["released"]), by, clock, tuple(row.get("visible_in") or ()))
+        )
     return facts
 
 

@@ -161,7 +161,8 @@ def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     scenario = get_scenario(run.scenario_id)
     people = {person.id: (person.name, person.role) for person in directory(scenario)}
     context = debrief_context(run, grade, scenario, people)
-    return render(request, "pages/debrief.html", {"run": run, "card": _customer_of(run), **context})
+    context |= {"run": run, "card": _customer_of(run), "other_customers": len(scenarios()) > 1}
+    return render(request, "pages/debrief.html", context)
 
 
 @login_required

@@ -63,7 +63,9 @@ def catalogue(request: HttpRequest) -> HttpResponse:
         for one in cards
         if all(word in _words_of(one) for word in wanted)
     ]
-    return render(request, "pages/scenarios.html", {"rows": rows, "all_rows": cards, "find": find})
+    several_tasks = any(one.tasks > 1 for one in cards)
+    context = {"rows": rows, "all_rows": cards, "find": find, "several_tasks": several_tasks}
+    return render(request, "pages/scenarios.html", context)
 
 
 def _ready(scenario_id: str) -> Scenario:

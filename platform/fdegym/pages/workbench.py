@@ -41,6 +41,8 @@ from workspaces.tickets import issue_ticket
 INSIDE = PurePosixPath("/workspace")
 EDITOR_BYTES = 1_000_000  #: larger files are shown by their beginning, read-only
 UPLOAD_BYTES = 16 * 1024 * 1024
+#: Read before anything else, and so listed with the documents: path in the workspace → title.
+FIRST_READ = {"directory.md": "Who is who", "system/README.md": "The system as found: how production calls it"}
 View = Callable[..., HttpResponse]
 
 
@@ -124,7 +126,7 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     if run.state != RunState.OPEN:
         return render(request, "workbench/preparing.html", {"run": run, "scenario": scenario.config})
     task = ensure_world(scenario, run.task_id)
-    documents = _documents(task.visible, scenario.config.documents)
+    documents = _documents(task.visible, task.system, scenario.config.documents)
     addresses = {
         name: reverse(f"workbench_{name}", args=[run.id])
         for name in (
@@ -156,15 +158,24 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     return render(request, "workbench/workbench.html", context)
 
 
-def _documents(visible: Path, known: dict[str, Any]) -> list[dict[str, str]]:
-    """The customer's documents with their titles, in order of path."""
+def _documents(visible: Path, system: Path, known: dict[str, Any]) -> list[dict[str, str]]:
+    """What there is to read: the directory, how the system is called, then the customer's documents in order of path."""
     titles = {document.file: document.title for document in known.values() if document.file}
-    found = []
+    found = [
+        {"path": path, "title": title}
+        for path, title in FIRST_READ.items()
+        if _readable(visible, system, path).is_file()
+    ]
     for path in sorted((visible / "docs").rglob("*")):
         if path.is_file():
             name = path.relative_to(visible / "docs").as_posix()
             found.append({"path": f"docs/{name}", "title": titles.get(name) or titles.get(f"docs/{name}") or name})
     return found
+
+
+def _readable(visible: Path, system: Path, path: str) -> Path:
+    """Where a path of the workspace that is listed to be read lies in the task's world."""
+    return system / path.removeprefix("system/") if path.startswith("system/") else visible / path
 
 
 @require_GET
@@ -332,9 +343,14 @@ def document(request: HttpRequest, run: Run) -> HttpResponse:
     """A document of the customer, rendered and sanitised, as a fragment."""
     task = ensure_world(get_scenario(run.scenario_id), run.task_id)
     root = (task.visible / "docs").resolve()
+    name = request.GET.get("path", "")
     try:
-        path = (task.visible / request.GET.get("path", "")).resolve()
-        there = path.is_relative_to(root) and path.is_file()
+        path = (
+            _readable(task.visible, task.system, name).resolve()
+            if name in FIRST_READ
+            else (task.visible / name).resolve()
+        )
+        there = (name in FIRST_READ or path.is_relative_to(root)) and path.is_file()
     except (OSError, ValueError) as error:  # a zero character, a name longer than any
         raise RunNotFound("There is no such document.") from error
     if not there:

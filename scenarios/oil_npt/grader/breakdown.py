@@ -51,6 +51,9 @@ def _totals(judged: Judged, credits: list[Credit], observed: Observed) -> Sectio
     claims = [claim for month in judged.values() for claim in month if claim.lines or claim.unreadable]
     held = [claim for claim in claims if claim.reason is not None]
     due = sum(credit.credit_in(month) for credit in credits for month in judged)
+    never = unclaimed_hours(judged, credits)
+    credited_or_held = sum(claim.credited_h for claim in claims) + sum(claim.grounded_h for claim in held)
+    short = max(0.0, due - never - credited_or_held)
     return {
         "kind": "facts",
         "title": "Where the hours went",
@@ -59,7 +62,8 @@ def _totals(judged: Judged, credits: list[Credit], observed: Observed) -> Sectio
             ["Credited: in claims that were released", _hours(sum(claim.credited_h for claim in claims))],
             ["On hold: right hours in claims with a disputed line", _hours(sum(claim.grounded_h for claim in held))],
             ["Claimed without ground (set off at half rate)", _hours(sum(claim.unfounded_h for claim in claims))],
-            ["Never claimed: stops that no line names", _hours(unclaimed_hours(judged, credits))],
+            ["Claimed too short: due hours that no line asks for on stops that lines name", _hours(short)],
+            ["Never claimed: stops that no line names", _hours(never)],
             ["Claims released", f"{len(claims) - len(held)} of {len(claims)}"],
         ],
     }

@@ -64,12 +64,21 @@
   async function rename(path) {
     const to = prompt("New path", path);
     if (!to || to === path) return;
-    try { await W.post(W.boot.urls.file, { action: "rename", path, to }); editors.get(path)?.close(true); await again(); } catch (error) { problem(error); }
+    const editor = editors.get(path);
+    if (editor?.dirty) return W.say(`${path} is not saved. Save it, then rename it.`, { bad: true });
+    try {
+      await W.post(W.boot.urls.file, { action: "rename", path, to });
+      await again();
+      if (editor) { editor.close(true); await edit(to); }
+    } catch (error) { problem(error); }
   }
   document.getElementById("wb-file-new").addEventListener("click", async () => {
-    const path = prompt("Path of the new file", "system/");
+    const path = prompt("Path of the new file, in system/ or deliverables/", "system/");
     if (!path || path.endsWith("/")) return;
-    edit(path, { fresh: true });
+    if (!writable(path)) return W.say("A file can be made in system/ and deliverables/ only. Nothing was made.", { bad: true });
+    await edit(path, { fresh: true });
+    const editor = editors.get(path);
+    if (editor?.version === null) editor.save(); // it stands in the tree, and for the shell, from now on
   });
   document.getElementById("wb-upload").addEventListener("change", async (event) => {
     const path = prompt("Into which directory?", "deliverables");
@@ -78,10 +87,20 @@
     for (const file of event.target.files) form.append("files", file);
     event.target.value = "";
     if (!path) return;
-    try { const { uploaded } = await W.upload(W.boot.urls.file, form); W.say(`Uploaded to ${path}: ${uploaded.join(", ")}`); again(); } catch (error) { problem(error); }
+    try {
+      const { uploaded } = await W.upload(W.boot.urls.file, form);
+      W.say(`Uploaded to ${path}: ${uploaded.join(", ")}`);
+      again();
+      for (const editor of editors.values()) editor.look();
+    } catch (error) { problem(error); }
   });
   document.getElementById("wb-files-again").addEventListener("click", again);
-  addEventListener("workbench:tab", (event) => { if (event.detail === "tab-files") again(); });
+  addEventListener("workbench:tab", (event) => {
+    if (event.detail === "tab-files") again();
+    const chosen = [...editors.values()].find((editor) => editor.tab.id === event.detail);
+    chosen?.look();
+    document.getElementById("wb-centre-tabs").classList.toggle("editing", [...editors.values()].some((editor) => !editor.panel.hidden));
+  });
 
   // ---- editor
   let made = 0;
@@ -115,12 +134,26 @@
       this.state.textContent = "saving";
       try {
         const { version } = await W.post(W.boot.urls.file, { action: "save", path: this.path, text: this.view.text(), version: overwrite ? null : this.version });
+        const isNew = this.version === null;
         this.version = version;
         this.mark(false);
+        if (isNew) again();
       } catch (error) {
         this.state.textContent = "not saved";
         if (error.body?.conflict) { if (confirm(`${this.path} has changed on disk since you opened it. Overwrite it with what is in the editor?`)) this.save({ overwrite: true }); } else problem(error);
       }
+    }
+    /** What the shell or an upload wrote meanwhile is shown, unless something here is not saved. */
+    async look() {
+      if (this.dirty || this.version === null) return;
+      try {
+        const file = await W.get(W.boot.urls.file, { path: this.path });
+        if (this.dirty || file.binary || file.version === this.version) return;
+        this.view.replace(file.text);
+        this.version = file.version;
+        this.mark(false);
+        this.state.textContent = "read again: changed on disk";
+      } catch { /* gone or out of reach: saving says so */ }
     }
     close(gone = false) {
       if (!gone && this.dirty && !confirm(`${this.path} is not saved. Close it all the same?`)) return;
@@ -144,7 +177,7 @@
       }
       if (file.binary) return W.say(`${path} is not text. Download it, or look at it in the terminal (sqlite3, file, xxd).`);
       editors.set(path, new Editor(path, file));
-      if (fresh && file.version === null) editors.get(path).mark(true);
+      if (fresh && file.version === null) editors.get(path).state.textContent = "new, not on disk yet";
     }
     W.show("terminal");
     W.select(editors.get(path).tab);
@@ -170,5 +203,6 @@
     } catch (error) { problem(error); }
   });
   W.edit = edit;
+  addEventListener("focus", () => { for (const editor of editors.values()) if (!editor.panel.hidden) editor.look(); });
   W.unsaved = () => [...editors.values()].filter((editor) => editor.dirty).map((editor) => editor.path);
 })();

@@ -16,8 +16,8 @@
 
   function show(found) {
     const parts = [];
-    const unsaved = W.unsaved();
-    if (unsaved.length) parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Not saved" }), W.element("span", { text: `${unsaved.join(", ")} is open in the editor with changes that are not on disk; they would not be submitted.` })));
+    const unsaved = W.unsaved().filter((path) => path.startsWith("system/")); // nothing else is frozen
+    if (unsaved.length) parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Not saved" }), W.element("span", { text: `${unsaved.join(", ")}: what is in the editor is not on disk and would not be submitted.` })));
     if (found.changes.length) {
       parts.push(W.element("table", { class: "table" },
         W.element("caption", { text: `Changed in system/: ${found.changes.length + found.more} ${found.changes.length + found.more === 1 ? "file" : "files"}` }),
