@@ -89,3 +89,12 @@ def programs(place: Path, *, without: tuple[str, ...] = (), standing_in: dict[st
         (place / name).write_text(f"#!/bin/sh\n{script}\n")
         (place / name).chmod(0o755)
     return str(place)
+
+
+def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    """It ended with a status, one clear sentence that has these words, and no traceback."""
+    said = done.stdout + done.stderr
+    assert done.returncode != 0, said
+    assert "Traceback" not in said, said
+    for word in words:
+        assert word in said, said

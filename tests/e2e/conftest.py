@@ -1,6 +1,6 @@
 """The whole product, started once for all tests that drive it, and people who use it in a real Chromium.
 
-All of these tests share one stack, so they run one after the other in one xdist worker (``--dist loadgroup``).
+Those tests share one stack, so they run one after the other in one xdist worker (``--dist loadgroup``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ collect_ignore = [] if os.geteuid() == 0 else ["test_as_root.py"]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("e2e"))
+            own = "starts" if item.path.stem in ("test_bad_starts", "test_as_root") else "e2e"
+            item.add_marker(pytest.mark.xdist_group(own))
 
 
 def need(present: bool, what: str) -> None:

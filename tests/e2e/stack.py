@@ -129,6 +129,18 @@ class Stack:
         until(ready, "the supervisor says that it is ready", within_s=READY_WITHIN_S)
         self.until_everything_answers()
 
+    def start_in_vain(self) -> subprocess.CompletedProcess[str]:
+        """A start that must fail: one that succeeds does not end."""
+        return subprocess.run(
+            [sys.executable, "ops/supervisor.py"],
+            cwd=CHECKOUT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.checkouts import Checkout, programs
+from tests.e2e.checkouts import Checkout, programs, refused
 from tests.e2e.stack import CHECKOUT, Stack, free_port, own_directory, until
 
 pytestmark = [pytest.mark.sandbox]
@@ -35,28 +35,6 @@ subprocess.run = run
 sys.path.insert(0, "ops"); sys.argv = ["ops/setup.py", "run"]
 runpy.run_path("ops/setup.py", run_name="__main__")
 """
-
-
-def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
-    """It ended with a status, one clear sentence that has these words, and no traceback."""
-    said = done.stdout + done.stderr
-    assert done.returncode != 0, said
-    assert "Traceback" not in said, said
-    for word in words:
-        assert word in said, said
-
-
-def supervisor(stack: Stack) -> subprocess.CompletedProcess[str]:
-    """A start from this place that must fail: one that succeeds does not end."""
-    return subprocess.run(
-        [sys.executable, "ops/supervisor.py"],
-        cwd=CHECKOUT,
-        env=stack.environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -114,10 +92,6 @@ def test_a_variable_that_cannot_be_used_is_named(checkout):
     refused(checkout.supervisor(FDEGYM_PORT="eighty"), "FDEGYM_PORT", "number from 1 to 65535")
 
 
-def test_a_second_start_from_the_same_place_is_refused(stack):
-    refused(supervisor(stack), "already running", str(stack.var))
-
-
 def test_an_interrupted_preparation_goes_on_and_a_taken_port_is_named_before_it_starts(sandboxes_work):
     """The first one is killed while it builds, the second completes it; then the site does not start on a taken port, and
     starts on another.
@@ -145,7 +119,7 @@ def test_an_interrupted_preparation_goes_on_and_a_taken_port_is_named_before_it_
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", stack.port))
             taken.listen()
-            refused(supervisor(stack), f"port {stack.port}", "FDEGYM_PORT=")
+            refused(stack.start_in_vain(), f"port {stack.port}", "FDEGYM_PORT=")
         stack.port = free_port()
         stack.start()
         assert stack.answers()

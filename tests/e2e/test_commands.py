@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.e2e.checkouts import refused
+
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(600)]
 
 
@@ -63,3 +65,7 @@ def test_a_wrong_word_is_answered_with_a_sentence(stack, arguments, words):
     assert done.returncode != 0
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_second_start_from_the_same_place_is_refused(stack):
+    refused(stack.start_in_vain(), "already running", str(stack.var))
