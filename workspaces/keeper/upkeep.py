@@ -12,24 +12,35 @@ from workspaces.runtime.base import SandboxState
 from workspaces.runtime.errors import SandboxError
 
 logger = logging.getLogger(__name__)
+LOOKS_AT_ONCE = 16  #: half of the keeper's threads: people's own requests always find one
 BUSY_SHARE = 0.02  #: CPU seconds per second that count as activity: a build that prints nothing is not idle
 
 
 class Upkeep:
-    """Looks at every workspace in turn, for ever. One that cannot be looked at never stops the others."""
+    """Looks at every workspace, again and again. One that cannot be looked at, or never answers, keeps no other waiting."""
 
     def __init__(self, keeper: Keeper) -> None:
         self.keeper = keeper
         self._saved_at: dict[str, float] = {}
+        self._looks: dict[str, asyncio.Task[None]] = {}
+        self._at_once = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def run(self) -> None:
         while True:
             await asyncio.sleep(self.keeper.settings.look_every_s)
-            for workspace in list(self.keeper.workspaces.values()):
-                try:
-                    await self.look(workspace)
-                except (SandboxError, OSError):
-                    logger.exception("looking after the workspace of run %s failed", workspace.run_id)
+            self._looks = {run_id: look for run_id, look in self._looks.items() if not look.done()}
+            for run_id, workspace in list(self.keeper.workspaces.items()):
+                if run_id not in self._looks:
+                    self._looks[run_id] = asyncio.create_task(self._look_whatever_comes(workspace))
+
+    async def _look_whatever_comes(self, workspace: Workspace) -> None:
+        async with self._at_once:
+            try:
+                await self.look(workspace)
+            except (SandboxError, OSError):
+                logger.exception("looking after the workspace of run %s failed", workspace.run_id)
+            except Exception:  # a fault of ours with one workspace must not end the looking after all others
+                logger.exception("looking after the workspace of run %s failed by a fault of ours", workspace.run_id)
 
     async def look(self, workspace: Workspace) -> None:
         """Count CPU as activity, save what changed, stop what nobody uses."""

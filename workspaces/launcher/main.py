@@ -25,6 +25,7 @@ from .work import Capture, Command, Terminal
 
 TICK_S = 0.2
 TERMINAL_GRACE_S = 1.0
+JOB_WALL_S = 180.0  #: longer than anybody outside waits for one
 
 
 class Connection:
@@ -106,6 +107,7 @@ class Launcher:
         self.selector = selectors.DefaultSelector()
         self.commands: dict[int, Command] = {}
         self.jobs: dict[int, Connection] = {}
+        self.job_deadlines: dict[int, float] = {}
         self.terminals: dict[int, Terminal] = {}
         self.later: list[tuple[float, Callable[[], None]]] = []
         self.quiet = False  #: no new process may start
@@ -146,7 +148,7 @@ class Launcher:
         next_tick = time.monotonic() + TICK_S
         while not self.leaving:
             wait = self.settings["abandon_after_s"] + 0.1
-            if self.commands or self.later or (self.populated and self.settings.get("watch_memory_mb")):
+            if self.commands or self.jobs or self.later or (self.populated and self.settings.get("watch_memory_mb")):
                 wait = max(0.0, min([next_tick, *(when for when, _ in self.later)]) - time.monotonic())
             for key, mask in self.selector.select(wait):
                 if self.selector.get_map().get(key.fd) is not None:
@@ -186,6 +188,9 @@ class Launcher:
 
     def _tick(self) -> None:
         self.populated = bool(self.commands or self.terminals or children.processes())
+        for pid in [pid for pid, deadline in self.job_deadlines.items() if time.monotonic() >= deadline]:
+            with contextlib.suppress(ProcessLookupError):  # stopped from inside, it uses no CPU and would stay for ever
+                os.kill(pid, signal.SIGKILL)
         limit_mb = self.settings.get("watch_memory_mb")
         if limit_mb:
             killed = children.kill_largest_above(limit_mb << 20)
@@ -262,6 +267,7 @@ class Launcher:
                 self._finish(command)
             elif pid in self.jobs:
                 self.jobs.pop(pid).close()
+                del self.job_deadlines[pid]
             else:
                 for terminal in self.terminals.values():
                     if terminal.pid == pid and terminal.status is None:
@@ -302,6 +308,7 @@ class Launcher:
             self.jobs[pid] = connection
             connection.busy = True
             self.unwatch(connection.stream)
+            self.job_deadlines[pid] = time.monotonic() + JOB_WALL_S
             return
         try:
             signal.set_wakeup_fd(-1)
