@@ -182,6 +182,21 @@ class Stack:
         until(lambda: self.processes().get(name, victim) != victim, f"{name} is started again")
         return victim
 
+    def orphans(self) -> list[str]:
+        """Command lines of this stack's workers whose parent is gone."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                command = (entry / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+            except OSError:
+                continue
+            if parent == 1 and MARKS["worker"] in command and str(self.var) in command:
+                found.append(f"{entry.name} {command}")
+        return found
+
     def answers(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.address}/health/", timeout=2) as reply:

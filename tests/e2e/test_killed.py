@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 
 import pytest
 
@@ -26,6 +28,26 @@ def test_the_site_killed_while_somebody_types(people, stack):
     assert seen == list(range(seen[-1] + 1))
     alice.page.locator("#wb-interrupt").click()
     assert alice.run_command("echo $$").split()[-1] == shell
+
+
+def test_a_site_that_says_nothing_is_left_and_found_again(people, stack):
+    """FC-35, FC-37: a connection that is open and dead is noticed by its silence (the page has its clock moved)."""
+    alice = people("alice").sign_up().begin()
+    page = alice.new_tab()
+    page.clock.install()
+    page.goto(f"/runs/{alice.run}/")
+    page.clock.resume()
+    alice.until_connected(page=page)
+    site = stack.processes()["site"]
+    os.kill(site, signal.SIGSTOP)
+    try:
+        page.clock.fast_forward(60_000)
+        line = page.locator("#wb-connection")
+        alice.until(lambda: "Reconnecting" in line.inner_text(), "the silence is noticed", page=page)
+    finally:
+        os.kill(site, signal.SIGCONT)
+    alice.until_connected(within_s=RECOVERED_WITHIN_S, page=page)
+    assert alice.run_command("echo found-again", page=page).split() == ["found-again"]
 
 
 def test_the_keeper_killed_while_somebody_types(people, stack):
@@ -95,6 +117,7 @@ def test_the_site_killed_while_somebody_submits_and_the_worker_while_it_grades(p
         within_s=RECOVERED_WITHIN_S,
     )
     alice.await_debrief()
+    alice.until(lambda: not stack.orphans(), "nothing of the killed worker stays behind", within_s=RECOVERED_WITHIN_S)
     assert len(stack.grades(alice.run)) == 1
     assert float(stack.grades(alice.run)[0]["score"]) == 0.0
 
