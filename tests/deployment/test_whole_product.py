@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -54,7 +58,24 @@ def stack(postgres: Postgres, redis: Redis, sandboxes_work: None) -> Iterator[De
         running.start()
         yield running
     finally:
+        running.stop()
+        end_sandboxes(str(running.directory))
         running.remove()
+
+
+def end_sandboxes(directory: str) -> None:
+    """Workspaces outlive the product, as they should; this one is not coming back for them."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit():
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                parents[int(entry.name)] = (parent, command.startswith("bwrap") and directory in command)
+    outer = {pid for pid, (_, is_ours) in parents.items() if is_ours}
+    for pid in outer | {pid for pid, (parent, _) in parents.items() if parent in outer}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_run_goes_from_brief_to_grading_in_the_deployed_product(stack: DeployedStack, postgres: Postgres) -> None:
