@@ -232,6 +232,7 @@ def test_a_viewer_begins_where_it_left_off() -> None:
         '{"type":"resume"}',
         "[1]",
         "not json",
+        "[" * 4000,
         '{"type":"size","columns":80,"rows":24}' + " " * 5000,
     ],
 )

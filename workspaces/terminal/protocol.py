@@ -37,7 +37,7 @@ def parse_control(text: str) -> dict[str, Any] | None:
         return None
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(said, dict):
         return None
