@@ -26,6 +26,7 @@ FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{switch}"
 collect_ignore = [] if os.geteuid() == 0 else ["test_as_root.py"]
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
