@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
-from fdegym.delivery.begin import wake
+from fdegym.delivery.begin import reopen_workspace, wake
 from fdegym.delivery.materials import desk_directory
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
@@ -18,7 +18,8 @@ from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
 from grading.models import Submission
 from grading.services import queue_submission
-from workspaces.services import destroy_workspace, freeze_system
+from workspaces.runtime.errors import SandboxGone
+from workspaces.services import FrozenSystem, destroy_workspace, freeze_system
 
 logger = logging.getLogger(__name__)
 CAUSES = ("person", "deadline", "abandoned", "expired")
@@ -38,7 +39,7 @@ def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
     directory = Path(settings.SUBMISSION_DIR)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     frozen_path = directory / f"{run.id}-{uuid.uuid4().hex[:8]}.tar"
-    frozen = freeze_system(str(run.id), frozen_path)
+    frozen = _freeze(run, frozen_path)
     try:
         with transaction.atomic():
             log.append(
@@ -54,6 +55,15 @@ def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
         return Submission.objects.get(run_id=run_id)
     _wake_grader()
     return submission
+
+
+def _freeze(run: Run, target: Path) -> FrozenSystem:
+    """Freeze ``system/``, also of a workspace that was stopped while nobody worked in it."""
+    try:
+        return freeze_system(str(run.id), target)
+    except SandboxGone:
+        reopen_workspace(run)
+        return freeze_system(str(run.id), target)
 
 
 def abandon_run(run_id: uuid.UUID | str) -> Submission:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from celery import shared_task
@@ -35,9 +37,20 @@ def prepare(run_id: str) -> None:
             transition(event.run_id, RunState.FAILED, words)
 
 
+@contextmanager
+def _going_on(run: Run, problem: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        logger.exception("run %s %s; the next sweep tries again", run.id, problem)
+
+
 @shared_task  # type: ignore[untyped-decorator]
 def sweep_workspaces() -> None:
-    """Take up runs that no message announced, submit those past the customer's deadline, clear away what is over."""
+    """Take up runs that no message announced, submit those past the customer's deadline, clear away what is over.
+
+    A run with which that cannot be done keeps no other waiting: it is tried again with the next sweep.
+    """
     now = timezone.now()
     for run in Run.objects.filter(state=RunState.PREPARING, begun_at__lt=now - timedelta(seconds=10)):
         prepare(str(run.id))
@@ -50,7 +63,9 @@ def sweep_workspaces() -> None:
         ended_at__gt=now - GRACE - timedelta(minutes=10),
     )
     for run in recently:
-        clear_away(run)
+        with _going_on(run, "could not be cleared away"):
+            clear_away(run)
     for run in Run.objects.filter(state=RunState.OPEN, events__kind="contact.deadline").distinct():
-        submit_run(run.id, cause="deadline")
+        with _going_on(run, "is past its deadline and could not be submitted"):
+            submit_run(run.id, cause="deadline")
     reconcile(sorted(live | {str(pk) for pk in kept}))
