@@ -1,6 +1,6 @@
 """The whole product, started once for all tests that drive it, and people who use it in a real Chromium.
 
-Those tests share one stack, so they run one after the other in one xdist worker (``--dist loadgroup``).
+Those tests share one stack, so they are one group: xdist runs them one after the other (``--dist loadgroup``).
 """
 
 from __future__ import annotations
@@ -24,14 +24,6 @@ FLAGS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{switch}"
 
 #: Its tests say what differs for root; nobody else can try them.
 collect_ignore = [] if os.geteuid() == 0 else ["test_as_root.py"]
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            own = "starts" if item.path.stem in ("test_bad_starts", "test_as_root") else "e2e"
-            item.add_marker(pytest.mark.xdist_group(own))
 
 
 def need(present: bool, what: str) -> None:
