@@ -1,6 +1,6 @@
-"""The whole product, started once for all tests that drive it, and people who use it in a real Chromium.
+"""The whole product, started once for the tests that drive it, and people who use it in a real Chromium.
 
-Those tests share one stack, so they are one group: xdist runs them one after the other (``--dist loadgroup``).
+Each process of the test session has a stack of its own; the tests of a file stay in one (``--dist loadfile``).
 """
 
 from __future__ import annotations

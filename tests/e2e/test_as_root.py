@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.checkouts import NOT_PART_OF_IT, lend_environment
 from tests.e2e.stack import CHECKOUT, clean_environment, own_directory
 
-pytestmark = [pytest.mark.xdist_group("starts"), pytest.mark.sandbox]
+pytestmark = [pytest.mark.sandbox]
 HOME = Path("/var/lib/fdegym")
 
 

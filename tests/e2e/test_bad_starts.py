@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.checkouts import Checkout, programs, refused
 from tests.e2e.stack import CHECKOUT, Stack, free_port, own_directory, until
 
-pytestmark = [pytest.mark.xdist_group("starts"), pytest.mark.sandbox]
+pytestmark = [pytest.mark.sandbox]
 
 #: What bubblewrap prints, and its status, where the kernel lets nobody make user namespaces.
 NO_NAMESPACES = (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.checkouts import refused
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.sandbox, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(600)]
 
 
 def played(stack, solution: str) -> dict:

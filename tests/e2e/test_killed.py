@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.test_terminal import COUNTER, counts_on, numbers
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.browser, pytest.mark.sandbox]
+pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
 RECOVERED_WITHIN_S = 60
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.stack import files_of
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.browser, pytest.mark.sandbox, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.sandbox, pytest.mark.timeout(600)]
 
 
 def figure(text: str) -> float:

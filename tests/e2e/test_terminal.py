@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.person import Person
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.browser, pytest.mark.sandbox]
+pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
 
 #: Counts for ever, a line every 20 ms: a line that is lost or doubled shows.
 COUNTER = "i=0; while :; do echo n$i; i=$((i+1)); sleep 0.02; done"

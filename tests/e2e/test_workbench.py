@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.person import PASSWORD
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.browser, pytest.mark.sandbox]
+pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
 
 MARKUP = "<img src=x onerror=window.hurt=1>"
 
