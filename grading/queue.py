@@ -17,7 +17,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from fdegym.runs import notify
@@ -97,11 +98,26 @@ def _take(candidates: QuerySet[Submission], owner: str) -> Submission | None:
 
 
 def take_submission(owner: str) -> Submission | None:
-    """Take the oldest submission that waits or was left behind, for a lease of 30 s; None when there is none.
+    """Take the next submission that waits or was left behind, for a lease of 30 s; None when there is none.
 
     ``owner`` names the worker; it is made unique for this lease (``submission.lease_owner``).
     """
-    return _take(Submission.objects.order_by("created_at", "id"), _lease_name(owner))
+    return _take(_in_turn(), _lease_name(owner))
+
+
+def _in_turn() -> QuerySet[Any]:
+    """In the order of grading: everybody's first before anybody's second, the longest waiting first.
+
+    ``own_before``: how many of the same person's were ahead when it was handed in. It never changes, so that nobody who
+    hands in run after run delays others by more than one grade.
+    """
+    ahead = Q(created_at__lt=OuterRef("created_at")) | Q(created_at=OuterRef("created_at"), pk__lt=OuterRef("pk"))
+    unfinished = Q(ended_at=None) | Q(ended_at__gt=OuterRef("created_at"))
+    own = Submission.objects.filter(ahead, unfinished, run__user=OuterRef("run__user")).order_by()
+    counted = own.values("run__user").annotate(number=Count("pk")).values("number")
+    return Submission.objects.annotate(own_before=Coalesce(Subquery(counted), 0)).order_by(
+        "own_before", "created_at", "id"
+    )
 
 
 def take_this_submission(submission: Submission, owner: str) -> Submission | None:
@@ -231,6 +247,8 @@ def queue_position(submission: Submission) -> int | None:
         return None
     if submission.state == SubmissionState.GRADING:
         return 1
+    turn: int = _in_turn().values_list("own_before", flat=True).get(pk=submission.pk)
     earlier = Q(created_at__lt=submission.created_at) | Q(created_at=submission.created_at, pk__lt=submission.pk)
-    waiting = Submission.objects.filter(earlier, state__in=[SubmissionState.QUEUED, SubmissionState.GRADING])
+    before = Q(own_before__lt=turn) | Q(earlier, own_before=turn) | Q(state=SubmissionState.GRADING)
+    waiting = _in_turn().filter(before, state__in=[SubmissionState.QUEUED, SubmissionState.GRADING])
     return waiting.count() + 1

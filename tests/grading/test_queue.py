@@ -65,6 +65,21 @@ def test_the_longest_waiting_is_taken_first_and_positions_say_so(submit, alice, 
     assert [queue_position(one) for one in (first, second, third)] == [None, 1, 2]
 
 
+def test_who_hands_in_run_after_run_delays_others_by_one_grade(submit, alice, bob, charlie, replays):
+    """FC-91: everybody's first comes before anybody's second, also when the first of many is graded already."""
+    replays(5.0)
+    many = [submit(alice) for _ in range(4)]
+    bobs = submit(bob)
+    assert [queue_position(one) for one in (*many, bobs)] == [1, 3, 4, 5, 2]
+    assert grade_submission(many[0]) is not None
+    charlies = submit(charlie)
+    assert [queue_position(one) for one in (*many[1:], bobs, charlies)] == [3, 4, 5, 1, 2]
+    taken = [take_submission("w") for _ in range(5)]
+    assert taken == [bobs, charlies, *many[1:]]
+    again = submit(bob)
+    assert queue_position(again) == 6
+
+
 def test_many_workers_at_once_never_take_the_same_submission(submit, alice):
     """FC-92"""
     wanted = {submit(alice, attempt=number).pk for number in range(1, 13)}

@@ -332,7 +332,8 @@ class BubblewrapRuntime:
                 control.request({"op": "hello"}, timeout_s=START_TIMEOUT_S)
         except (SandboxError, OSError, ValueError) as error:
             self._kill(sandbox_id)
-            said = (directory / "start.log").read_text(errors="replace").strip()[-500:]
+            # the last line is the reason; what led to it stays in the file, for operators
+            said = (directory / "start.log").read_text(errors="replace").strip().rpartition("\n")[2][-300:]
             raise SandboxStartFailed(f"The sandbox could not be started: {said or error}") from error
         finally:
             os.close(info_read)
