@@ -9,14 +9,16 @@ import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import card, get_scenario
-from fdegym.delivery.errors import LevelUnknown
+from fdegym.delivery.errors import LevelUnknown, RunsTooMany
 from fdegym.delivery.materials import materials_of
 from fdegym.lib.errors import FdegymError, RunStateConflict
 from fdegym.runs import log
@@ -29,6 +31,7 @@ from scenarios.kit.load import Scenario
 from workspaces.services import open_workspace
 
 logger = logging.getLogger(__name__)
+RUNS_AN_HOUR = 12  #: that one person may begin; nobody who works in them needs more
 
 
 def draw_task(user: User, scenario: Scenario) -> str:
@@ -48,13 +51,14 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
     """Begin a run of the scenario at a level, or give back the person's live run of it: beginning twice is beginning once.
 
     Returns at once: when the world lies in the cache the run is open, else it is being prepared by a worker. Raises
-    ``ScenarioUnknown``, ``LevelUnknown``.
+    ``ScenarioUnknown``, ``LevelUnknown``, ``RunsTooMany``.
     """
     scenario = get_scenario(scenario_id)
     if level not in card(scenario).levels:
         raise LevelUnknown(f"{scenario.config.title} is offered at {', '.join(card(scenario).levels)}, not at {level}.")
     if live := live_run_of(user, scenario_id):
         return live
+    _refuse_run_after_run(user)
     try:
         with transaction.atomic():
             attempt = Run.objects.filter(user=user, scenario_id=scenario_id).count() + 1
@@ -73,6 +77,15 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
             return live
         raise
     return _prepare_now_or_later(run, scenario)
+
+
+def _refuse_run_after_run(user: User) -> None:
+    """Each run holds a workspace and then a grader: a script that begins and gives up would take them from everybody."""
+    lately = timezone.now() - timedelta(hours=1)
+    if Run.objects.filter(user=user, begun_at__gt=lately).count() >= RUNS_AN_HOUR:
+        raise RunsTooMany(
+            f"You have begun {RUNS_AN_HOUR} runs within the hour. They are kept; begin the next one later."
+        )
 
 
 def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:

@@ -19,3 +19,9 @@ class DeliveryRefused(FdegymError):
     """The system cannot be taken as it is (too large, say); nothing was submitted."""
 
     http_status = 422
+
+
+class RunsTooMany(FdegymError):
+    """The person has begun so many runs lately that others would wait for them. Runs that are open stay as they are."""
+
+    http_status = 429
