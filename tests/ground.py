@@ -11,8 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-#: Short, because unix sockets lie below it; on disk, because sandboxes keep their files there.
-SESSION_VAR = Path(tempfile.mkdtemp(prefix="fdt", dir="/tmp"))
+#: Short, because unix sockets lie below it.
+SESSION_VAR = Path(tempfile.mkdtemp(prefix="v"))
 _OURS = ("DATABASE_URL", "REDIS_URL", "WORLD_SALT", "SCENARIO_DIRS")
 #: The only way through: servers that a test of deployments has started for this very process.
 _SERVERS = {name: os.environ.get(f"FDEGYM_TEST_{name}", "") for name in ("DATABASE_URL", "REDIS_URL")}
