@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -64,8 +65,8 @@ def test_a_person_does_the_whole_job_in_the_browser_and_resolves_it(people, stac
     score = figure(page.locator("p.score").inner_text())
     assert score >= 0.95
     assert "✓ resolved" in text
-    assert "incidents" not in page.locator(".verdict").inner_text()
-    assert page.locator("#incidents").count() == 0
+    assert page.locator("main .tag.bad").count() == 0, "an incident is marked"
+    assert json.loads(stack.grades(alice.run)[0]["incidents"]) == []
     delivered, found, goal = (
         figure(page.locator(f"li.{name} .num").first.inner_text().replace("h", ""))
         for name in ("delivered", "baseline", "reference")
