@@ -29,6 +29,13 @@ Found = TypeVar("Found")
 #: How a process of the supervisor is known by its command line.
 MARKS = {"site": "uvicorn", "desk": "desk", "keeper": "workspaces.keeper", "worker": "celery"}
 
+END_WORKSPACES = """
+from fdegym.runs.models import Run
+from workspaces.services import destroy_workspace
+for run_id in Run.objects.values_list("pk", flat=True):
+    destroy_workspace(str(run_id))
+"""
+
 
 def until(look: Callable[[], Found], what: str, *, within_s: float = 30.0, every_s: float = 0.1) -> Found:
     """What ``look`` finds, as soon as it finds something; asks again and again instead of sleeping for long."""
@@ -150,7 +157,8 @@ class Stack:
     def end_workspaces(self) -> None:
         """Sandboxes outlive their keeper on purpose; those of tests end here."""
         if self.process and self.process.poll() is None:
-            self.manage("shell", "-c", "from workspaces.services import reconcile; reconcile([])")
+            done = self.manage("shell", "-c", END_WORKSPACES)
+            assert done.returncode == 0, done.stderr
 
     def remove(self) -> None:
         self.stop()
