@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
+
+# No store of examples: a checkout may belong to somebody else than who tests.
+hypothesis.settings.register_profile("fdegym", database=None)
+hypothesis.settings.load_profile("fdegym")
 
 
 @pytest.fixture(scope="session", autouse=True)
