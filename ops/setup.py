@@ -28,9 +28,9 @@ TEST_PACKAGES = {
     "postgres": "postgresql",
     "redis-server": "redis-server",
     "tmux": "tmux",
-    "vim": "vim-tiny",
-    "nano": "nano",
 }
+#: What people expect in a shell. Root installs it along; nobody is kept from starting for the lack of it.
+COMFORT_PACKAGES = {"vim": "vim-tiny", "nano": "nano", "less": "less"}
 APPARMOR_PROFILE = Path("/etc/apparmor.d/fdegym-bwrap")
 APPARMOR_TEXT = """abi <abi/4.0>,
 include <tunables/global>
@@ -81,30 +81,36 @@ def needs_apparmor_profile() -> bool:
     return switch.exists() and switch.read_text().strip() == "1" and not APPARMOR_PROFILE.exists()
 
 
+def install(packages: list[str]) -> None:
+    """Debian packages, by root; raises ``SetupProblem`` with what apt said."""
+    say(f"installing {', '.join(packages)}")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-q"], env=quiet, check=False, capture_output=True)
+    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
+    done = subprocess.run(command, env=quiet, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SetupProblem(f"{' '.join(command)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
 def system_part(wanted: dict[str, str]) -> None:
     """Debian packages and, where the kernel asks for it, the AppArmor profile."""
     missing, profile = missing_packages(wanted), needs_apparmor_profile()
-    if not missing and not profile:
-        return
-    if not place.is_root():
+    if (missing or profile) and not place.is_root():
         what = " and ".join(filter(None, [", ".join(missing), "an AppArmor profile for bubblewrap" if profile else ""]))
         raise SetupProblem(
             f"{what} must be installed first, once, by root:\n\n    sudo make system\n\nthen run this again."
         )
     if missing:
-        say(f"installing {', '.join(missing)}")
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (
-            ["apt-get", "update", "-q"],
-            ["apt-get", "install", "-y", "-q", "--no-install-recommends", *missing],
-        ):
-            done = subprocess.run(command, env=quiet, check=False, capture_output=True, text=True)
-            if done.returncode and command[1] == "install":
-                raise SetupProblem(f"{' '.join(command)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        install(missing)
     if profile:
         say("allowing bubblewrap to make user namespaces (AppArmor)")
         APPARMOR_PROFILE.write_text(APPARMOR_TEXT)
         subprocess.run(["apparmor_parser", "-r", str(APPARMOR_PROFILE)], check=True)
+    if place.is_root() and (comfort := missing_packages(COMFORT_PACKAGES)):
+        try:
+            install(comfort)
+        except SetupProblem:
+            say(f"{', '.join(comfort)} could not be installed; everything works without.")
 
 
 @contextlib.contextmanager
