@@ -1,0 +1,41 @@
+"""Every scenario that is ready was admitted as it is: its anchors are of this very content, and what must hold holds."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from grading.anchors import AnchorsFile, read_anchors
+from scenarios.kit.load import Scenario, load_scenario, solution_names
+
+ROOT = Path(__file__).resolve().parents[2] / "scenarios"
+READY = [
+    scenario
+    for scenario in (load_scenario(manifest.parent) for manifest in sorted(ROOT.glob("*/scenario.toml")))
+    if scenario.config.status == "ready"
+]
+
+
+def anchors_of(scenario: Scenario) -> AnchorsFile:
+    return read_anchors((scenario.folder / "anchors.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)
+def test_the_anchors_are_of_this_release_and_cover_every_solution_of_every_offered_task(scenario):
+    anchors = anchors_of(scenario)
+    assert anchors.release == scenario.release, "the scenario changed: run `make admit`"
+    assert sorted(anchors.tasks) == sorted(scenario.config.offered)
+    for task in anchors.tasks.values():
+        assert sorted(task.solutions) == sorted(solution_names(scenario))
+
+
+@pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)
+def test_what_admission_demands_holds_for_what_it_wrote(scenario):
+    for task in anchors_of(scenario).tasks.values():
+        assert task.solutions["reference"].score >= Decimal("0.95")
+        assert task.solutions["do_nothing"].score == 0
+        assert task.solutions["literal"].score <= Decimal("0.2")
+        assert all(figures.score <= Decimal("0.05") for figures in task.solutions.values() if figures.kind == "bypass")
+        assert all(figures.score <= Decimal("0.8") for figures in task.solutions.values() if figures.kind == "shortcut")
