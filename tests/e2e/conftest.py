@@ -56,8 +56,11 @@ def stack(sandboxes_work: None) -> Iterator[Stack]:
             running.remove()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """A browser for the tests of one file: as long as it lives, its event loop counts as running in this process, and
+    tests of others that need one of their own could not have it.
+    """
     from playwright.sync_api import sync_playwright
 
     need(CHROMIUM.exists(), "Debian's chromium")

@@ -207,7 +207,7 @@ def test_a_long_pasted_line_is_warned_of_and_a_long_paste_is_whole(people):
     alice.read_into("pasted")
     alice.paste(lines)
     assert alice.page.locator("#wb-notice").is_hidden()
-    alice.until(lambda: "\n003999 the" in alice.screen(), "the last line is echoed", within_s=60)
+    # Not the echo is waited for: while a reader is behind, the kernel may keep the rest of it until the next key.
     alice.page.keyboard.press("Control+D")
     size, last = alice.run_command("wc -c < pasted; tail -n 1 pasted | cut -c1-6").split()
     assert (int(size), last) == (len(lines), "003999")
