@@ -30,6 +30,9 @@ def private_scratch() -> Path:
 def main() -> int:
     home = place.CHECKOUT
     tools = home / ".venv" / "bin"
+    if not (tools / "ruff").exists():
+        print("fdegym: the tools are not installed in this checkout: run `make test` once first.")
+        return 1
     environment = {**os.environ, "PYTHONPATH": f"{home}:{home / 'platform'}"}
     python = str(tools / "python")
     steps = {
