@@ -9,6 +9,7 @@ once, or a killed one, do no harm.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import hmac
@@ -16,7 +17,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scenarios.kit.load import Scenario, Task, content_hash, load_task
@@ -65,14 +66,45 @@ def is_built(scenario: Scenario, task_id: str, salt: str, cache: Path) -> bool:
     return (world_place(scenario, task_id, salt, cache) / "meta.json").is_file()
 
 
+@contextlib.contextmanager
+def _building(cache: Path) -> Iterator[Path]:
+    """A directory to build in, gone afterwards unless it was renamed; those that killed builds left are removed first.
+
+    A build holds a lock on its directory as long as its process lives: a directory without a lock is nobody's.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    for left in cache.glob("building-*"):
+        with contextlib.suppress(OSError), _locked(left, wait=False):
+            shutil.rmtree(left, ignore_errors=True)
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
+        with _locked(directory, wait=True):
+            if not directory.exists():
+                continue  # taken for a left one in the moment before it was locked
+            try:
+                yield directory
+            finally:
+                shutil.rmtree(directory, ignore_errors=True)
+            return
+
+
+@contextlib.contextmanager
+def _locked(directory: Path, *, wait: bool) -> Iterator[None]:
+    """Hold the lock of a directory; without ``wait``, ``BlockingIOError`` if somebody else does."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
 def ensure_task(scenario: Scenario, task_id: str, *, salt: str, cache: Path, builder: Builder) -> Task:
     """The task with its world, built now if it is not there yet."""
     scenario.facts_of(task_id)  # an unknown task is said before anything is built
     place = world_place(scenario, task_id, salt, cache)
     if not (place / "meta.json").is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
-        try:
+        with _building(cache) as building:
             builder(scenario, task_id, salt, building)
             building.chmod(0o755)
             try:
@@ -80,6 +112,4 @@ def ensure_task(scenario: Scenario, task_id: str, *, salt: str, cache: Path, bui
             except OSError:
                 if not (place / "meta.json").is_file():
                     raise
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
     return load_task(scenario, task_id, place)

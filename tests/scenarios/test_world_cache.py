@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scenarios.kit.cache import world_key, world_place
+from scenarios.kit.cache import _building, world_key, world_place
 from scenarios.kit.load import load_scenario
 
 SCENARIO = load_scenario(Path(__file__).resolve().parents[2] / "scenarios" / "oil_npt")
@@ -31,3 +31,26 @@ def test_many_processes_at_once_agree_on_the_caches_key(tmp_path):
         places = set(many.map(lambda _: world_place(SCENARIO, "original", "", tmp_path / "cache"), range(64)))
     assert len(places) == 1
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [".key"]
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next_one(tmp_path):
+    left = tmp_path / "building-left"
+    left.mkdir()
+    (left / "meta.json").write_text("{}")
+    with _building(tmp_path) as mine:
+        assert not left.exists()
+        (mine / "data").mkdir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_goes_on_is_left_alone_by_another(tmp_path):
+    with _building(tmp_path) as first, _building(tmp_path) as second:
+        assert first.is_dir()
+        assert second.is_dir()
+        assert first != second
+
+
+def test_a_world_that_was_renamed_into_place_stays(tmp_path):
+    with _building(tmp_path) as building:
+        building.rename(tmp_path / "world")
+    assert (tmp_path / "world").is_dir()
