@@ -10,7 +10,7 @@ import pytest
 
 from workspaces.runtime import seccomp
 from workspaces.runtime.base import Limits, SandboxSpec
-from workspaces.runtime.errors import SandboxExists, SandboxStartFailed
+from workspaces.runtime.errors import RuntimeUnusable, SandboxExists, SandboxStartFailed
 from workspaces.runtime.fakes import RuntimeThatIsNotInstalled, RuntimeWhoseFirstStartFails
 from workspaces.runtime.limits import ControlGroups, Watcher, find_enforcement
 
@@ -73,7 +73,7 @@ def test_calls_of_the_x32_table_are_refused() -> None:
 
 
 def test_another_machine_is_not_silently_unfiltered() -> None:
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RuntimeUnusable):
         seccomp.filter_program("riscv64")
 
 

@@ -12,6 +12,8 @@ import platform
 import struct
 from collections.abc import Iterable
 
+from workspaces.runtime.errors import RuntimeUnusable
+
 ALLOW = 0x7FFF0000
 REFUSE = 0x00050000
 KILL_PROCESS = 0x80000000
@@ -139,11 +141,11 @@ def _argument_among(argument: int, values: tuple[int, ...], then: bytes, otherwi
 def filter_program(machine: str | None = None) -> bytes:
     """The program for ``machine`` (default: this one), in the form that the sandboxing tool reads from a descriptor.
 
-    Raises ``NotImplementedError`` on other machines.
+    Raises ``RuntimeUnusable`` on other machines; there a sandbox would have no filter, so there is none.
     """
     machine = machine or platform.machine()
     if machine not in ARCHITECTURES:
-        raise NotImplementedError(f"There is no system-call filter for {machine}.")
+        raise RuntimeUnusable(f"Sandboxes need x86-64 or aarch64: there is no system-call filter for {machine}.")
     column = list(ARCHITECTURES).index(machine)
     allow, refuse = _allow, _refuse()
     program = [
