@@ -11,8 +11,9 @@ from tests.e2e.person import Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
 
-#: Counts for ever, a line every 20 ms: a line that is lost or doubled shows.
-COUNTER = "i=0; while :; do echo n$i; i=$((i+1)); sleep 0.02; done"
+#: Counts for ever, a line every 20 ms: a line that is lost or doubled shows. A program of its own, because a Ctrl+C that
+#: comes between two commands of an interactive shell's loop reaches neither of them.
+COUNTER = "sh -c 'i=0; while :; do echo n$i; i=$((i+1)); sleep 0.02; done'"
 
 
 def numbers(person: Person, *, page=None) -> list[int]:
