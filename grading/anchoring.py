@@ -6,6 +6,7 @@ system as found and the reference, by the same replay as any delivery.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -16,15 +17,20 @@ from django.conf import settings
 from grading.anchors import AnchorsUnreadable, TaskAnchors, read_anchors
 from grading.measure import measure, system_of
 from grading.replay import ProgressCallback, no_progress
+from grading.versions import replay_hash
 from scenarios.kit.cache import world_key
-from scenarios.kit.load import Scenario, Task, load_solution
+from scenarios.kit.load import Scenario, Task
+from scenarios.kit.solutions import load_solution, solution_hash
 
 logger = logging.getLogger(__name__)
 
 
 def admitted_anchors(scenario: Scenario, task_id: str) -> TaskAnchors | None:
-    """The task's anchors of ``anchors.json``; None when there are none of this release or the site's worlds are salted."""
-    if settings.WORLD_SALT:
+    """The task's anchors of ``anchors.json``; None when there are none of this release or the site's worlds are salted.
+
+    Admission, which writes that file, takes nothing from it.
+    """
+    if settings.WORLD_SALT or not settings.TRUST_ANCHORS:
         return None
     try:
         anchors = read_anchors((scenario.folder / "anchors.json").read_text(encoding="utf-8"))
@@ -37,8 +43,14 @@ def admitted_anchors(scenario: Scenario, task_id: str) -> TaskAnchors | None:
 
 
 def _kept_at(task: Task) -> Path:
-    key = world_key(task.scenario, task.task_id, settings.WORLD_SALT)
-    return Path(settings.CACHE_DIR) / "anchors" / f"{key}.json"
+    """Named by all that decides the figures: the world, the reference, the code that replays and the sandbox."""
+    parts = (
+        world_key(task.scenario, task.task_id, settings.WORLD_SALT),
+        solution_hash(task.scenario, task.task_id, "reference"),
+        replay_hash(),
+    )
+    name = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:40]
+    return Path(settings.CACHE_DIR) / "anchors" / f"{name}.json"
 
 
 def _kept(path: Path) -> TaskAnchors | None:

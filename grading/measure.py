@@ -20,7 +20,8 @@ from grading.processes import is_alive, process_name
 from grading.replay import GradedReplay, ProgressCallback, ReplayTask, ReplayVoid, no_progress, replay_delivery
 from grading.trusted import scenario_side, tail
 from grading.worlds import grading_runtime
-from scenarios.kit.load import Solution, Task
+from scenarios.kit.load import Task
+from scenarios.kit.solutions import Solution
 
 logger = logging.getLogger(__name__)
 PURPOSE = {"purpose": "grade"}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import platform
+import sqlite3
 import tomllib
 from pathlib import Path
 
 import numpy
 
+from scenarios import kit
 from scenarios.kit.load import content_hash
+from workspaces.runtime import base
 
 _HERE = Path(__file__).parent
 
@@ -29,6 +33,16 @@ def package_version() -> str:
 def grader_version() -> str:
     """The package's version and a hash of the code that replays and scores: other code, another version."""
     return f"{package_version()}+{content_hash(_HERE)[:12]}"
+
+
+@functools.cache
+def replay_hash() -> str:
+    """Of what decides a KPI besides world and delivery: the code of grader, kit and sandbox, and the libraries."""
+    sandbox = Path(base.__file__).parent
+    folders = (_HERE, Path(kit.__file__).parent, sandbox, sandbox.parent / "launcher")
+    parts = [content_hash(folder) for folder in folders]
+    parts += [platform.python_version(), numpy.__version__, sqlite3.sqlite_version]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 
 def worker_environment() -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Where built worlds lie: one directory per content, published whole or not at all.
 
-A world is a function of (scenario release, task, salt, the kit's own code); its directory is named by their hash under
-a key of this cache. Without the key a name could be computed by anybody who has the scenarios, and a sandbox shows the
-host paths of its mounts. A world is built in a directory of its own and renamed into place, so that two builders at
-once, or a killed one, do no harm.
+A world is a function of (what a scenario makes worlds of, task, salt, the kit's own code); its directory is named by
+their hash under a key of this cache. Without the key a name could be computed by anybody who has the scenarios, and a
+sandbox shows the host paths of its mounts. A world is built in a directory of its own and renamed into place, so that
+two builders at once, or a killed one, do no harm.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def salt_fingerprint(salt: str) -> str:
 
 def world_key(scenario: Scenario, task_id: str, salt: str) -> str:
     """What a world is a function of, as one hash. It tells the task to anybody who has the scenarios."""
-    text = "\x1f".join((scenario.release, task_id, salt, _kit_hash()))
+    text = "\x1f".join((scenario.world_release, task_id, salt, _kit_hash()))
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 

@@ -119,6 +119,14 @@ class Incident(Strict):
     unless_granted: str | None = None  #: reported by the replay as a candidate; an incident only without this grant
 
 
+class AdmissionConfig(Strict):
+    """What an author tells admission."""
+
+    no_oracle: Text | None = None  #: why nobody can say what somebody who knows the truth would decide
+    #: values that nothing visible may hold, as regular expressions; rendered with the task's facts
+    hidden: list[Text] = []
+
+
 class SignOff(Strict):
     by: Text
     on: date
@@ -148,6 +156,7 @@ class ScenarioConfig(Strict):
     records: dict[Identifier, RecordKind] = {}
     documents: dict[Identifier, Document] = {}
     incidents: dict[Identifier, Incident] = {}
+    admission: AdmissionConfig = AdmissionConfig()
     signoff: SignOff | None = None
 
 
@@ -367,10 +376,16 @@ class Conversation(Strict):
 
 
 class SolutionNote(Strict):
-    """``solution.toml`` in a solution's folder."""
+    """``solution.toml`` in a solution's folder.
+
+    An ablation lies over the reference *of the task* (that of the original, then what differs on the variant); of other
+    solutions those that extend the reference lie over the original's.
+    """
 
     why: Text  #: one line: what it skips, or why it is plausible
     conversation: Literal["own", "reference", "none"] = "none"
     right_on: list[Identifier] = []  #: tasks where a shortcut is legitimately right
     #: its files lie over the original's reference, not over the system alone
     extends: Literal["reference"] | None = None
+    ablates: str | None = None  #: the key fact whose rule it lacks, being otherwise the reference
+    on: list[Identifier] = []  #: the tasks it is played on; empty: all

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +19,9 @@ from pydantic import BaseModel, ValidationError
 
 from scenarios.kit.errors import Problem, ScenarioInvalid, ScenarioUnknown, TaskUnknown
 from scenarios.kit.format import (
-    Conversation,
     FactsFile,
     FactText,
     ScenarioConfig,
-    SolutionNote,
     StakeholdersFile,
 )
 from scenarios.kit.render import TextProblem, render_tree
@@ -34,17 +32,23 @@ ORIGINAL = "original"
 _NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
 #: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
 _NOT_CONTENT = {"anchors.json", "__pycache__", ".DS_Store"}
+#: What no world is made of: how it may be solved, asked about, and was found out.
+_NOT_WORLD = {"solutions", "phrasings.toml", "SOURCES.md"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A loaded scenario. ``release`` is the SHA-256 of its content; anchors.json is not part of it."""
+    """A loaded scenario. ``release`` is the SHA-256 of its content; anchors.json is not part of it.
+
+    ``world_release`` is that of the part which worlds are made of: a new phrasing or solution makes no new world.
+    """
 
     id: str
     folder: Path
     config: ScenarioConfig
     facts: FactsFile
     release: str
+    world_release: str
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -102,17 +106,19 @@ class Task:
         return (self.visible / "briefs" / level / "TASK.md").read_text()
 
 
-def content_hash(folder: Path) -> str:
-    """SHA-256 over names and bytes of a scenario's files, in order of their names."""
+def content_hash(folder: Path, *, without: Collection[str] = ()) -> str:
+    """SHA-256 over names and bytes of a folder's files, in order of their names; ``without`` what lies at its top."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not _NOT_CONTENT & set(path.relative_to(folder).parts) and path.suffix != ".pyc":
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not _NOT_CONTENT & set(parts) and parts[0] not in without and path.suffix != ".pyc":
             digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _read_toml(folder: Path, name: str) -> dict[str, Any]:
+def read_toml(folder: Path, name: str) -> dict[str, Any]:
+    """A file of a scenario's folder. Raises ``ScenarioInvalid``."""
     try:
         return tomllib.loads((folder / name).read_text(encoding="utf-8"))
     except FileNotFoundError as missing:
@@ -129,7 +135,8 @@ def _place(location: Sequence[int | str]) -> str:
     return text
 
 
-def _validate(model: type[Model], value: Any, folder: Path, name: str) -> Model:
+def validate(model: type[Model], value: Any, folder: Path, name: str) -> Model:
+    """The typed model of a value read from the file ``name``. Raises ``ScenarioInvalid`` with every problem found."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -139,16 +146,16 @@ def _validate(model: type[Model], value: Any, folder: Path, name: str) -> Model:
 
 def load_scenario(folder: Path) -> Scenario:
     """Read and check ``scenario.toml`` and ``facts.toml``. Raises ``ScenarioInvalid`` with every problem found."""
-    config = _validate(ScenarioConfig, _read_toml(folder, "scenario.toml"), folder, "scenario.toml")
+    config = validate(ScenarioConfig, read_toml(folder, "scenario.toml"), folder, "scenario.toml")
     if config.id != folder.name:
         expected = f"the id is {config.id!r}, the folder is {folder.name!r}; they must be the same"
         raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "id", expected)])
-    facts = _validate(FactsFile, _read_toml(folder, "facts.toml"), folder, "facts.toml")
+    facts = validate(FactsFile, read_toml(folder, "facts.toml"), folder, "facts.toml")
     unknown = [task for task in config.offered if task != ORIGINAL and task not in facts.variants]
     if unknown:
         expected = f"{', '.join(unknown)}: facts.toml has no such variant"
         raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "offered", expected)])
-    return Scenario(config.id, folder, config, facts, content_hash(folder))
+    return Scenario(config.id, folder, config, facts, content_hash(folder), content_hash(folder, without=_NOT_WORLD))
 
 
 @functools.lru_cache(maxsize=64)
@@ -181,12 +188,12 @@ def scenario_ids(directories: Sequence[Path]) -> list[str]:
 
 def load_stakeholders(scenario: Scenario, facts: Mapping[str, Any]) -> StakeholdersFile:
     """``stakeholders.toml`` rendered with the task's facts (those chosen by the world included)."""
-    raw = _read_toml(scenario.folder, "stakeholders.toml")
+    raw = read_toml(scenario.folder, "stakeholders.toml")
     try:
         rendered = render_tree(raw, facts, file="stakeholders.toml")
     except TextProblem as error:
         raise ScenarioInvalid(scenario.id, [error.problem]) from error
-    return _validate(StakeholdersFile, rendered, scenario.folder, "stakeholders.toml")
+    return validate(StakeholdersFile, rendered, scenario.folder, "stakeholders.toml")
 
 
 def load_fact_texts(scenario: Scenario, task_id: str, facts: Mapping[str, Any]) -> dict[str, FactText]:
@@ -216,61 +223,3 @@ def load_task(scenario: Scenario, task_id: str, world: Path) -> Task:
         world=world,
         meta=meta,
     )
-
-
-# ---- solutions -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """A scripted delivery: overlays on ``system/`` (applied in order) and the messages that go with it."""
-
-    name: str
-    kind: str  #: do_nothing | reference | literal | shortcut | bypass
-    note: SolutionNote
-    overlays: tuple[Path, ...]
-    conversation: Conversation
-
-
-def _conversation(scenario: Scenario, path: Path, facts: Mapping[str, Any]) -> Conversation:
-    name = path.relative_to(scenario.folder).as_posix()
-    try:
-        rendered = render_tree(_read_toml(scenario.folder, name), facts, file=name)
-    except TextProblem as error:
-        raise ScenarioInvalid(scenario.id, [error.problem]) from error
-    return _validate(Conversation, rendered, scenario.folder, name)
-
-
-def _conversation_of(task: Task, folder: Path) -> Conversation:
-    for candidate in (folder / task.task_id / "conversation.toml", folder / "conversation.toml"):
-        if candidate.is_file():
-            return _conversation(task.scenario, candidate, task.facts)
-    return Conversation()
-
-
-def solution_names(scenario: Scenario) -> dict[str, str]:
-    """Name → kind of every solution in the folder; ``do_nothing`` is always there."""
-    root = scenario.folder / "solutions"
-    names = {"do_nothing": "do_nothing"}
-    names |= {name: name for name in ("reference", "literal") if (root / name).is_dir()}
-    for group, kind in (("shortcuts", "shortcut"), ("bypasses", "bypass")):
-        names |= {path.name: kind for path in sorted((root / group).glob("*")) if path.is_dir()}
-    return names
-
-
-def load_solution(task: Task, name: str) -> Solution:
-    """A solution as it is played on this task; ``ScenarioUnknown`` names the ones there are."""
-    kinds = solution_names(task.scenario)
-    if name not in kinds:
-        raise ScenarioUnknown(f"Scenario {task.scenario.id} has no solution {name!r}; it has {', '.join(kinds)}.")
-    kind, root = kinds[name], task.scenario.folder / "solutions"
-    if kind == "do_nothing":
-        return Solution(name, kind, SolutionNote(why="Leaves everything as found."), (), Conversation())
-    folder = root / {"shortcut": "shortcuts", "bypass": "bypasses"}.get(kind, "") / name
-    manifest = (folder / "solution.toml").relative_to(task.scenario.folder).as_posix()
-    note = _validate(SolutionNote, _read_toml(task.scenario.folder, manifest), task.scenario.folder, manifest)
-    base = [root / note.extends / "system"] if note.extends else []
-    overlays = tuple(path for path in (*base, folder / "system", folder / task.task_id / "system") if path.is_dir())
-    source = {"own": folder, "reference": root / "reference", "none": None}[note.conversation]
-    conversation = _conversation_of(task, source) if source else Conversation()
-    return Solution(name, kind, note, overlays, conversation)

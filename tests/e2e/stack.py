@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scenarios.kit.cache import ensure_task
-from scenarios.kit.load import Solution, find_scenario, load_solution
+from scenarios.kit.load import find_scenario
+from scenarios.kit.solutions import Solution, load_solution
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 90.0

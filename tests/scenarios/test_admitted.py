@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from grading.anchors import AnchorsFile, read_anchors
-from scenarios.kit.load import Scenario, load_scenario, solution_names
+from scenarios.kit.load import Scenario, load_scenario
+from scenarios.kit.solutions import solutions_on
 
 ROOT = Path(__file__).resolve().parents[2] / "scenarios"
 READY = [
@@ -27,8 +28,8 @@ def test_the_anchors_are_of_this_release_and_cover_every_solution_of_every_offer
     anchors = anchors_of(scenario)
     assert anchors.release == scenario.release, "the scenario changed: run `make admit`"
     assert sorted(anchors.tasks) == sorted(scenario.config.offered)
-    for task in anchors.tasks.values():
-        assert sorted(task.solutions) == sorted(solution_names(scenario))
+    for name, task in anchors.tasks.items():
+        assert sorted(task.solutions) == sorted(solutions_on(scenario, name))
 
 
 @pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)

@@ -9,8 +9,9 @@ from grading.worlds import ensure_world
 from scenarios.kit.errors import Problem, ScenarioInvalid
 from scenarios.kit.format import LEVELS, Stakeholder, StakeholdersFile, Topic
 from scenarios.kit.gates import Condition, Gate
-from scenarios.kit.load import Scenario, Task, load_solution, solution_names
+from scenarios.kit.load import Scenario, Task
 from scenarios.kit.phrasings import load_phrasings
+from scenarios.kit.solutions import load_solution, solutions_on
 
 _CHINESE = re.compile(r"[一-鿿]")
 LONGEST_FILE_LINES = 400
@@ -26,11 +27,7 @@ def lint(scenario: Scenario) -> list[Problem]:
         except ScenarioInvalid as invalid:
             return [*problems, *invalid.problems]
         problems += _people(scenario, task)
-        for name in solution_names(scenario):
-            try:
-                load_solution(task, name)
-            except ScenarioInvalid as invalid:
-                problems += invalid.problems
+        problems += _solutions(scenario, task)
     problems += _phrasings(scenario)
     return list(dict.fromkeys(problems))
 
@@ -43,6 +40,19 @@ def _missing_files(scenario: Scenario) -> Iterator[Problem]:
     for name in wanted:
         if not (scenario.folder / name).is_file():
             yield Problem(name, "", "the file is missing")
+
+
+def _solutions(scenario: Scenario, task: Task) -> Iterator[Problem]:
+    try:
+        names = solutions_on(scenario, task.task_id)
+    except ScenarioInvalid as invalid:
+        yield from invalid.problems
+        return
+    for name in names:
+        try:
+            load_solution(task, name)
+        except ScenarioInvalid as invalid:
+            yield from invalid.problems
 
 
 def _long_files(scenario: Scenario) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.authoring.admission import Row, as_json, play_all, write
+from fdegym.authoring.admission.old import Row, as_json, play_all, write
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.local_services import local_services
 from fdegym.lib.errors import FdegymError

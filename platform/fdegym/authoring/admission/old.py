@@ -16,7 +16,8 @@ from django.conf import settings
 import fdegym
 from fdegym.delivery.play import Played, play
 from grading.anchors import AnchorsFile, SolutionFigures, TaskAnchors, write_anchors
-from scenarios.kit.load import ORIGINAL, Scenario, solution_names
+from scenarios.kit.load import ORIGINAL, Scenario
+from scenarios.kit.solutions import solution_names
 
 REFERENCE_LEAST = Decimal("0.95")
 LITERAL_MOST = Decimal("0.2")
