@@ -17,7 +17,15 @@ from django.conf import settings
 from grading.deployment import deployed
 from grading.overload import host_overloaded
 from grading.processes import is_alive, process_name
-from grading.replay import GradedReplay, ProgressCallback, ReplayTask, ReplayVoid, no_progress, replay_delivery
+from grading.replay import (
+    Deployment,
+    GradedReplay,
+    ProgressCallback,
+    ReplayTask,
+    ReplayVoid,
+    no_progress,
+    replay_delivery,
+)
 from grading.trusted import scenario_side, tail
 from grading.worlds import grading_runtime
 from scenarios.kit.load import Task
@@ -43,10 +51,23 @@ def _silent(step: str) -> None:
     """For measurements that nobody watches."""
 
 
+def _unwatched(deployment: Deployment) -> Deployment:
+    return deployment
+
+
 def measure(
-    task: Task, system: Path, *, on_step: Callable[[str], None] = _silent, progress: ProgressCallback = no_progress
+    task: Task,
+    system: Path,
+    *,
+    salt: str | None = None,
+    on_step: Callable[[str], None] = _silent,
+    progress: ProgressCallback = no_progress,
+    watched: Callable[[Deployment], Deployment] = _unwatched,
 ) -> Measured:
     """Deploy ``system`` (a folder, or a tar of ``Sandbox.snapshot``) and replay the task's held-out data on it.
+
+    ``salt`` is that of the task's world where it is another than the site's. ``watched`` may put somebody between the
+    replay and the deployment, who writes down what passes.
 
     Raises ``ReplayVoid``, ``SandboxError`` or what the callbacks raise. The sandbox is gone when this returns.
     """
@@ -59,7 +80,11 @@ def measure(
         with scenario_side(runtime, scenario) as (side, stderr):
             try:
                 replay = replay_delivery(
-                    side, deployment, replay_task(task), progress=progress, host_overloaded=host_overloaded
+                    side,
+                    watched(deployment),
+                    replay_task(task, salt),
+                    progress=progress,
+                    host_overloaded=host_overloaded,
                 )
             except ReplayVoid as void:
                 void.detail = f"{void.detail}\n{tail(stderr)}".strip()
@@ -69,14 +94,14 @@ def measure(
     return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits})
 
 
-def replay_task(task: Task) -> ReplayTask:
-    """What the replay needs to know of a task."""
+def replay_task(task: Task, salt: str | None = None) -> ReplayTask:
+    """What the replay needs to know of a task; ``salt`` as in ``measure``."""
     config = task.scenario.config
     return ReplayTask(
         scenario=task.scenario.id,
         task=task.task_id,
         facts=task.facts,
-        salt=settings.WORLD_SALT,
+        salt=settings.WORLD_SALT if salt is None else salt,
         limits=config.replay,
         incidents=frozenset(config.incidents),
     )

@@ -1,8 +1,9 @@
 """The process in which a scenario's ``world`` and ``grader`` run: ``python -m grading.scenario_host``, in a sandbox.
 
-It is told a task by its first frame, makes the scenario's ``Production`` and runs ``grader.replay(production, host)``.
-Whatever the grader does to the delivered system goes to the worker as a frame. Starts without Django, database,
-network or settings.
+It is told a task by its first frame and what is wanted of it: a replay, for which it makes the scenario's ``Production``
+and runs ``grader.replay(production, host)``, or what the scenario says without any delivery, its oracle or random ones.
+Whatever the grader does to the delivered system goes to the worker as a frame. Starts without Django, database, network
+or settings.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy
@@ -107,16 +108,29 @@ def outcome_head(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def _outcomes(begin: Mapping[str, Any], grader: Any, task: TaskView, streams: Streams) -> Iterator[Outcome]:
+    """What the scenario says without any delivery: its oracle, or as many random ones as are wanted."""
+    if begin["want"] == "oracle":
+        yield grader.oracle(task, streams)
+    else:
+        for number in range(begin["count"]):
+            yield grader.random_delivery(task, streams, streams.rng(f"random delivery {number}"))
+
+
 def serve(channel: Channel) -> None:
-    """Hear the task, replay it, say how it ended."""
+    """Hear the task and what is wanted of it, do it, say how it ended."""
     begin = channel.receive().head
     where = "world"
     try:
         package = f"scenarios.{begin['scenario']}"
         task = TaskView(begin["scenario"], begin["task"], begin["facts"])
-        production = importlib.import_module(f"{package}.world").Production(
-            task, Streams(begin["scenario"], begin["task"], begin["salt"])
-        )
+        streams = Streams(begin["scenario"], begin["task"], begin["salt"])
+        if begin.get("want", "replay") != "replay":
+            where = "grader"
+            for outcome in _outcomes(begin, importlib.import_module(f"{package}.grader"), task, streams):
+                channel.send(outcome_head(outcome))
+            return
+        production = importlib.import_module(f"{package}.world").Production(task, streams)
         where = "grader"
         outcome = importlib.import_module(f"{package}.grader").replay(production, RemoteHost(channel))
         channel.send(outcome_head(outcome))

@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
@@ -51,8 +51,11 @@ def _folder(package: object) -> Path:
     return Path(str(package.__file__)).parent  # type: ignore[attr-defined]
 
 
-def trusted_spec(scenario: Scenario, *further: Mount) -> SandboxSpec:
-    """What scenario code sees: the interpreter with its libraries, the kit, the scenario's folder."""
+def trusted_spec(scenario: Scenario, *further: Mount, environment: Mapping[str, str] | None = None) -> SandboxSpec:
+    """What scenario code sees: the interpreter with its libraries, the kit, the scenario's folder.
+
+    ``environment`` is added to its own: by such variables admission lets it run as on another machine.
+    """
     mounts = [
         *interpreter_mounts(Path(sys.executable)),
         Mount(_folder(grading), f"{APP}/grading"),
@@ -61,17 +64,18 @@ def trusted_spec(scenario: Scenario, *further: Mount) -> SandboxSpec:
         Mount(_folder(lib), f"{APP}/fdegym/lib"),
         *further,
     ]
-    environment = {
+    variables = {
         "PYTHONPATH": APP,
         "PYTHONDONTWRITEBYTECODE": "1",
         # one thread: the same sums on every machine, and no address space for idle ones
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
+        **(environment or {}),
     }
     return SandboxSpec(
         limits=Limits(memory_mb=MEMORY_MB, processes=64, disk_mb=256),
         mounts=mounts,
-        environment=environment,
+        environment=variables,
         writable=(),
         working_directory=APP,
         hostname="scenario",
@@ -79,11 +83,13 @@ def trusted_spec(scenario: Scenario, *further: Mount) -> SandboxSpec:
 
 
 @contextmanager
-def scenario_side(runtime: ProcessRuntime, scenario: Scenario) -> Iterator[tuple[Channel, IO[bytes]]]:
+def scenario_side(
+    runtime: ProcessRuntime, scenario: Scenario, *, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[Channel, IO[bytes]]]:
     """Start ``grading.scenario_host`` for a scenario: its channel, and a file that holds what it says on stderr."""
     with tempfile.TemporaryFile() as stderr:
         argv = [sys.executable, "-u", "-m", "grading.scenario_host"]
-        child = runtime.open_process(argv, trusted_spec(scenario), stderr=stderr)
+        child = runtime.open_process(argv, trusted_spec(scenario, environment=environment), stderr=stderr)
         assert child.stdin is not None  # noqa: S101 - pipes were asked for
         assert child.stdout is not None  # noqa: S101
         try:
@@ -102,11 +108,19 @@ def tail(stream: IO[bytes], limit: int = MESSAGE_BYTES) -> str:
     return stream.read(limit).decode("utf-8", "replace")
 
 
-def build_in_sandbox(runtime: ProcessRuntime, scenario: Scenario, task_id: str, salt: str, out: Path) -> None:
+def build_in_sandbox(
+    runtime: ProcessRuntime,
+    scenario: Scenario,
+    task_id: str,
+    salt: str,
+    out: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> None:
     """Run ``scenarios.kit.build`` with its output in ``out``. Raises ``ScenarioInvalid`` or ``WorldUnbuilt``."""
     folder = f"{APP}/scenarios/{scenario.id}"
     request = json.dumps({"folder": folder, "task": task_id, "salt": salt, "out": OUT}).encode()
-    spec = trusted_spec(scenario, Mount(out, OUT, read_only=False))
+    spec = trusted_spec(scenario, Mount(out, OUT, read_only=False), environment=environment)
     with tempfile.TemporaryFile() as stderr:
         child = runtime.open_process([sys.executable, "-m", "scenarios.kit.build"], spec, stderr=stderr)
         try:

@@ -1,5 +1,15 @@
 """What a scenario's ``world`` and ``grader`` are given and must return.
 
+``world`` defines ``build(task, streams, out) -> BuildResult``, which writes what the workspace shows, and the class
+``Production(task, streams)``, what production will bring. ``grader`` defines
+
+- ``replay(production, host) -> Outcome``: the held-out data brought to a delivered system, and what came of it;
+- ``oracle(task, streams) -> Outcome``: the same for the decisions of somebody who knows the truth at decision time, within
+  what the customer records; through the same judging code, with a ``DeploymentHost`` of its own that writes the outputs.
+  Where nobody can say what they would be, ``[admission] no_oracle`` in ``scenario.toml`` says why;
+- ``random_delivery(task, streams, rng) -> Outcome``: the same for outputs drawn decision by decision from ``rng``, as a
+  delivery that guesses would write them. Admission draws hundreds: what no draw changes is worth keeping between them.
+
 A world draws only from the streams of its task, so that the same task gives the same bytes on any machine: use
 ``Generator`` methods, integers and quantised values; no transcendental array function may reach a byte unrounded.
 """
