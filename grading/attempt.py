@@ -18,6 +18,7 @@ from grading.contacts import conversation_of
 from grading.measure import Measured, measure
 from grading.models import Grade, Submission
 from grading.queue import LeaseLost, beating, decide_graded, deciding, give_up, note_progress
+from grading.recount import field_hashes
 from grading.replay import ReplayVoid
 from grading.verdict import contact_row, figures, judge, key_fact_rows, replay_row
 from grading.versions import grader_version, worker_environment
@@ -138,6 +139,7 @@ def add_grade(submission: Submission, task: Task, measured: Measured, anchors: T
             "scenario_release": grade.scenario_release,
             "grader_version": grade.grader_version,
             "differs": grade.differs,
+            "row": field_hashes(grade),
         },
     )
     return grade

@@ -283,7 +283,8 @@ def _judge(script: Script, state: State, person: Stakeholder, message: Message, 
     """Whether the topic's gate and needs are met, and the words that follow from it."""
     topic = part.topic
     heard = [_heard(script, told, part.key) for told in state.person(person.id).told]
-    about = tuple(SpokenText.of(text) for text in part.texts)
+    # as the log keeps it and as it is heard later: what was decided here can be decided again from the log alone
+    about = (SpokenText.of("\n".join(part.texts)),)
     heard.append(Heard(script.reader.read(message.text), about))
     part.evaluation = evaluate(topic.gate, heard, script.gates)
     if not part.evaluation.met:
@@ -368,7 +369,7 @@ def _logged(part: _Part) -> dict[str, Any]:
 def _decision(match: Match) -> dict[str, Any]:
     """The matcher's decision as it is kept; scores to the three places within which machines agree."""
     scores = {scored.topic: round(float(scored.score), 3) for scored in match.scores}
-    return {"rejected": match.rejected, "scores": scores}
+    return {"rejected": match.rejected, "small_talk": match.small_talk, "scores": scores}
 
 
 def _each(lists: Any) -> list[str]:

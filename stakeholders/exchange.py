@@ -47,9 +47,10 @@ class Exchange:
 
         def decide(script: Script, state: State) -> tuple[str, dict[str, Any]]:
             engine.get_person(script, person)
-            if engine.needs_match(script, state, person) and not matched:
+            needed = engine.needs_match(script, state, person)
+            if needed and not matched:
                 matched.append(self._find_match(script, message.text, person))
-            return MESSAGE, engine.reply(script, state, message, matched[0] if matched else None)
+            return MESSAGE, engine.reply(script, state, message, matched[0] if needed else None)
 
         def is_same(payload: dict[str, Any]) -> bool:
             return payload.get("person") == person and payload.get("text") == message.text

@@ -381,7 +381,7 @@ def test_the_matchers_decision_is_stored_with_the_message(run: Rehearsal) -> Non
     assert answer["parts"][0] == {
         "topic": "ada/open", "text": "doors", "score": 0.812, "result": "answered", "unmet": [],
     }  # fmt: skip
-    assert answer["match"] == {"rejected": None, "scores": {"ada/open": 0.812}}
+    assert answer["match"] == {"rejected": None, "small_talk": False, "scores": {"ada/open": 0.812}}
 
 
 def test_a_script_that_cannot_be_played_says_every_reason_at_once() -> None:

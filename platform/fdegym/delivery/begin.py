@@ -14,16 +14,18 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import card, get_scenario
 from fdegym.delivery.errors import LevelUnknown, RunsTooMany
+from fdegym.delivery.given import note_given
 from fdegym.delivery.materials import materials_of
 from fdegym.lib.errors import FdegymError, RunStateConflict
 from fdegym.runs import log
 from fdegym.runs.access import live_run_of
-from fdegym.runs.models import Run, RunOrigin, RunState
+from fdegym.runs.models import BEGUN, Run, RunOrigin, RunState
 from fdegym.runs.services import transition
 from grading.worlds import ensure_world, world_is_built
 from scenarios.kit.format import LEVELS
@@ -61,7 +63,8 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
     _refuse_run_after_run(user)
     try:
         with transaction.atomic():
-            attempt = Run.objects.filter(user=user, scenario_id=scenario_id).count() + 1
+            own = Run.objects.filter(user=user, scenario_id=scenario_id, state__in=BEGUN)
+            attempt = (own.aggregate(last=Max("attempt"))["last"] or 0) + 1
             run = Run.objects.create(
                 user=user,
                 scenario_id=scenario.id,
@@ -70,7 +73,7 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
                 release=scenario.release,
                 attempt=attempt,
             )
-            log.append(run.id, "run.begun", {"level": level, "attempt": attempt, "scenario": scenario.id})
+            _note_begun(run)
     except IntegrityError:
         # a second tab was first
         if live := live_run_of(user, scenario_id):
@@ -80,9 +83,12 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
 
 
 def _refuse_run_after_run(user: User) -> None:
-    """Each run holds a workspace and then a grader: a script that begins and gives up would take them from everybody."""
+    """Each run holds a workspace and then a grader: a script that begins and gives up would take them from everybody.
+
+    A start that failed holds neither and is not counted: the person may try again at once.
+    """
     lately = timezone.now() - timedelta(hours=1)
-    if Run.objects.filter(user=user, begun_at__gt=lately).count() >= RUNS_AN_HOUR:
+    if Run.objects.filter(user=user, begun_at__gt=lately, state__in=BEGUN).count() >= RUNS_AN_HOUR:
         raise RunsTooMany(
             f"You have begun {RUNS_AN_HOUR} runs within the hour. They are kept; begin the next one later."
         )
@@ -103,8 +109,24 @@ def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:
         release=scenario.release,
         attempt=1,
     )
-    log.append(run.id, "run.begun", {"level": level, "attempt": 1, "scenario": scenario.id})
+    _note_begun(run)
     return prepare_run(run.id)
+
+
+def _note_begun(run: Run) -> None:
+    """Everything that says whose run this is and whether it ranks; the rest of the row is beyond the log's signature."""
+    log.append(
+        run.id,
+        "run.begun",
+        {
+            "level": run.level,
+            "attempt": run.attempt,
+            "scenario": run.scenario_id,
+            "origin": str(run.origin),
+            "account": run.user_id,
+            "begun_at": log.instant(run.begun_at),
+        },
+    )
 
 
 def _prepare_now_or_later(run: Run, scenario: Scenario) -> Run:
@@ -152,7 +174,7 @@ def prepare_run(run_id: uuid.UUID | str) -> Run:
         scenario = get_scenario(run.scenario_id)
         task = ensure_world(scenario, run.task_id)
         open_workspace(str(run.id), materials_of(run, task))
-        log.append(run.id, "run.prepared", {"release": scenario.release, "world": task.meta.sha256})
+        note_given(run, task)
         try:
             return transition(run.id, RunState.OPEN)
         except RunStateConflict:
@@ -163,3 +185,4 @@ def reopen_workspace(run: Run) -> None:
     """Bring the workspace of an open run back: after an idle stop, or after its host lost it."""
     task = ensure_world(get_scenario(run.scenario_id), run.task_id)
     open_workspace(str(run.id), materials_of(run, task))
+    note_given(run, task)

@@ -1,8 +1,10 @@
 """The log of a run: append-only, numbered, chained by SHA-256 from a genesis that anyone can compute.
 
 ``hash(n) = sha256(hash(n-1) || canonical JSON of {seq, kind, payload, at})`` and
-``hash(0) = sha256("fdegym run log 1" || run id || scenario release)``. The head is signed with the site's key when a
-run is submitted and when it is exported, so that a reader of the export checks the chain without any secret.
+``hash(0) = sha256("fdegym run log 1" || run id || scenario release)``, so that a reader of an export checks the chain
+without any secret. What the chain alone cannot show is who made it: whoever may write the database could compute a new
+one. So each event is signed with the site's key as it is written, and the head once more when a run is submitted (that
+tells a log that was cut short) and when it is exported.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from fdegym.runs import notify
 from fdegym.runs.models import Run, RunEvent
 
 SIGNATURE_SALT = "fdegym.runs.log.head"
+EVENT_SALT = "fdegym.runs.log.event"
 #: From here on Python writes a float with an exponent, which a store of decimals gives back as a whole number.
 SPELT_WITH_EXPONENT = 1e16
 
@@ -94,8 +97,9 @@ def append(
         if expected_seq is not None and seq + 1 != expected_seq:
             raise LogMoved(f"event {expected_seq} was expected, the log is at {seq}")
         at = timezone.now()
+        digest = link(previous, seq + 1, kind, clean, at)
         event = RunEvent.objects.create(
-            run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=link(previous, seq + 1, kind, clean, at)
+            run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=digest, signature=sign_event(run.id, digest)
         )
         transaction.on_commit(lambda: notify.hint(run.id))
     return event
@@ -121,6 +125,20 @@ def first_broken_link(run: Run) -> int | None:
             return expected
         previous = event.hash
     return None
+
+
+def sign_event(run_id: uuid.UUID | str, digest: str) -> str:
+    """The site's signature over one event of one run: HMAC-SHA256 under ``SECRET_KEY``, in URL-safe base 64."""
+    return signing.Signer(salt=EVENT_SALT).signature(f"{run_id}:{digest}")
+
+
+def event_is_signed(event: RunEvent) -> bool:
+    """Whether the site signed this event, with its key or one that it had before (``SECRET_KEY_FALLBACKS``)."""
+    try:
+        signing.Signer(salt=EVENT_SALT).unsign(f"{event.run_id}:{event.hash}:{event.signature}")
+    except signing.BadSignature:
+        return False
+    return True
 
 
 def sign_head(run: Run) -> tuple[str, str]:

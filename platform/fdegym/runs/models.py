@@ -20,6 +20,10 @@ class RunState(models.TextChoices):
     FAILED = "failed", "could not be prepared"
 
 
+#: All states but "could not be prepared", where the person has seen nothing.
+BEGUN = [str(state) for state in RunState if state != RunState.FAILED]
+
+
 class RunOrigin(models.TextChoices):
     """Who works in it: a person of the site, or a command (``play``, admission). Commands are never ranked."""
 
@@ -30,8 +34,9 @@ class RunOrigin(models.TextChoices):
 class Run(models.Model):
     """One person's or agent's attempt at a (task, level).
 
-    ``attempt`` counts the owner's begun runs of the scenario from 1; the first is the ranked one. ``task_id`` is drawn
-    by the site and shown to nobody but operators before the debrief. ``release`` is the content hash of the scenario
+    ``attempt`` counts the owner's begun runs of the scenario from 1; the first is the ranked one. A run that could not
+    be prepared was never begun: the next one gets its number. ``task_id`` is drawn by the site and shown to nobody but
+    operators before the debrief. ``release`` is the content hash of the scenario
     that the run was begun with.
     """
 
@@ -58,7 +63,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "scenario_id", "attempt"],
-                condition=Q(origin="person"),
+                condition=Q(origin="person", state__in=BEGUN),
                 name="one_run_per_attempt",
             ),
             models.UniqueConstraint(
@@ -75,7 +80,7 @@ class Run(models.Model):
     @property
     def is_ranked(self) -> bool:
         """The person's first begun run of the scenario: the one that the leaderboard counts."""
-        return self.origin == RunOrigin.PERSON and self.attempt == 1
+        return self.origin == RunOrigin.PERSON and self.attempt == 1 and self.state != RunState.FAILED
 
     @property
     def is_live(self) -> bool:
@@ -91,6 +96,7 @@ class RunEvent(models.Model):
     payload = models.JSONField()
     at = models.DateTimeField()
     hash = models.CharField(max_length=64)
+    signature = models.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         ordering = ["seq"]
