@@ -8,8 +8,9 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from scenarios.kit.world import CallOutcome
+from scenarios.oil_npt.grader.books import Books
 from scenarios.oil_npt.grader.mail import Contact
-from scenarios.oil_npt.grader.replay import Observed, observe, settle, steps
+from scenarios.oil_npt.grader.replay import Observed, observe, steps
 from scenarios.oil_npt.world.stoppages import Stoppage
 from tests.scenarios.test_oil_grader_claims import GOOD, file_of
 from tests.scenarios.test_oil_grader_ledger import LONG, ORIGINAL, stop
@@ -43,6 +44,9 @@ class ShortProduction:
 
     def binding_rev(self, report_id: str) -> int:
         return 0
+
+    def revisions(self, report_id: str) -> list[tuple[int, bool]]:
+        return [(0, True)]
 
     def report_ids(self, rig: str, start: datetime, end: datetime) -> list[str]:
         return [f"{rig}/{start.date()}"]
@@ -84,7 +88,7 @@ class ScriptedHost:
 
 
 def credited(observed: Observed, production: ShortProduction) -> float:
-    return sum(claim.credited_h for month in settle(production, observed).values() for claim in month)
+    return sum(claim.credited_h for month in Books(production).settle(observed).values() for claim in month)
 
 
 def test_the_calls_come_in_the_order_of_the_calendar_with_the_arguments_of_production() -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,9 @@ from scenarios.kit.format import Conversation, SolutionNote
 from scenarios.kit.load import load_scenario
 from scenarios.kit.world import Outcome, Streams, TaskView
 from scenarios.oil_npt.grader.as_found import AsFound, changed_rows
-from scenarios.oil_npt.grader.claims import COLUMNS, parse_claim
-from scenarios.oil_npt.grader.ledger import Credit, next_month
-from scenarios.oil_npt.grader.mail import Mail, Mailroom
-from scenarios.oil_npt.grader.replay import Observed, credits_of, observe, replay, settle
+from scenarios.oil_npt.grader.books import Books
+from scenarios.oil_npt.grader.ledger import next_month
+from scenarios.oil_npt.grader.replay import observe, replay
 from scenarios.oil_npt.world.master_data import alias_csv, contacts_csv
 from scenarios.oil_npt.world.production import Production
 from tests.sampling import sampled
@@ -51,6 +50,7 @@ class UntilDecember:
         self.facts, self.contacts = production.facts, production.contacts
         self.stoppages, self.earlier_stoppages = production.stoppages, production.earlier_stoppages
         self.report_ids, self.binding_rev, self.tags = production.report_ids, production.binding_rev, production.tags
+        self.revisions = production.revisions
         self.graded_months = [NOVEMBER, DECEMBER]
         self.report_dates = [day for day in production.report_dates if day < next_month(DECEMBER)]
 
@@ -93,51 +93,7 @@ def as_found(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 def due_hours(production: UntilDecember | Production) -> float:
-    return sum(credit.credit_in(month) for credit in credits_of(production) for month in production.graded_months)
-
-
-def claim_file(credits: list[Credit], month: date, production: Production) -> bytes:
-    """The truth as a claim: one line for each stop with hours in the month."""
-    first, after = datetime.combine(month, time()), datetime.combine(next_month(month), time())
-    rows = [";".join(COLUMNS)]
-    for number, credit in enumerate((credit for credit in credits if credit.credit_in(month) > 0), start=1):
-        start, end = max(credit.start, first), min(credit.resumed, after)
-        reports = production.report_ids(credit.stoppage.rig, start, end)
-        evidence = "|".join(f"{report}@{production.binding_rev(report)}" for report in reports)
-        rows.append(
-            f"{number};{credit.stoppage.rig};{month:%Y-%m};{start:%Y-%m-%dT%H:%M};{end:%Y-%m-%dT%H:%M};"
-            f"{credit.stoppage.tag};{credit.credit_in(month):.2f};CLAIM;;{evidence};"
-        )
-    return "\n".join(rows).encode()
-
-
-def observed_truth(production: Production) -> Observed:
-    """What the grader would have read had somebody claimed, and notified, exactly the truth."""
-    mailroom = Mailroom(production.contacts)
-    manager = {one.rig: one.email for one in production.contacts if one.rig and one.contractor}
-    observed = Observed(mailroom, closed=set(production.graded_months))
-    by_rig: dict[str, list[Credit]] = {}
-    for credit in credits_of(production):
-        by_rig.setdefault(credit.stoppage.rig, []).append(credit)
-        repair = next(part for part in credit.stoppage.versions[0].segments if part.part == "repair")
-        fields = {"rig": credit.stoppage.rig, "tag": credit.stoppage.tag, "end": "open", "hours": "1"}
-        stop_line = fields | {"start": f"{repair.start:%Y-%m-%dT%H:%M}"}
-        mailroom.send(Mail((manager[credit.stoppage.rig],), (stop_line,)), repair.start.date(), "mail")
-    for month in production.graded_months:
-        for rig, credits in by_rig.items():
-            observed.claims[month][rig] = parse_claim(claim_file(credits, month, production), rig, month)
-    return observed
-
-
-@pytest.mark.parametrize("salt", sampled(["", "another", "a third"], 1, seed=SCENARIO.release))
-@pytest.mark.parametrize("task", TASKS)
-def test_the_truth_is_released_to_the_last_hour(task: str, salt: str) -> None:
-    production = production_of(task, salt)
-    claims = [claim for month in settle(production, observed_truth(production)).values() for claim in month]
-    assert [claim.reason for claim in claims] == [None] * 80
-    assert sum(claim.unfounded_h for claim in claims) == 0
-    assert sum(claim.credited_h for claim in claims) == pytest.approx(due_hours(production))
-    assert due_hours(production) > 900
+    return Books(production).due_h
 
 
 @pytest.mark.parametrize("task", sampled(["original", "notice", "utc"], 1, seed=SCENARIO.release))
