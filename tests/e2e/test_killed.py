@@ -51,7 +51,7 @@ def test_a_site_that_says_nothing_is_left_and_found_again(people, stack):
 
 
 def test_the_keeper_killed_while_somebody_types(people, stack):
-    """FC-62: the shell goes on; of its output at most what was read and not yet written is missing, and that is said."""
+    """FC-62: the shell goes on, and of its output no line is missing and none comes twice."""
     alice = people("alice").sign_up().begin()
     shell = alice.run_command("echo $$").split()[-1]
     alice.type(f"{COUNTER}\n")
@@ -61,9 +61,7 @@ def test_the_keeper_killed_while_somebody_types(people, stack):
     alice.until(lambda: numbers(alice)[-1] > last + 50, "the counter goes on", within_s=RECOVERED_WITHIN_S)
     alice.until_connected(within_s=RECOVERED_WITHIN_S)
     seen = numbers(alice)
-    assert seen == sorted(set(seen)), "a line came twice"
-    if seen != list(range(seen[-1] + 1)):
-        assert "bytes of output" in alice.screen(), "lines are missing and nobody says so"
+    assert seen == list(range(seen[-1] + 1))
     alice.page.locator("#wb-interrupt").click()
     alice.until(lambda: re.search(r"\^C[^\n]*\n?[^\n]*\$ ?$", alice.screen()), "the counter ends")
     assert alice.run_command("echo $$").split()[-1] == shell

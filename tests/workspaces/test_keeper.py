@@ -247,18 +247,15 @@ async def test_a_shell_and_its_variables_outlive_a_killed_keeper(
     assert b"[kept] pid=" + pid[1] in await until(again, b"again")
     await asyncio.sleep(2.2)
     assert services.read_file(run_id, "/tmp/done") == b""
-    gaps = [
-        content
-        for _, kind, content, _ in entries(keeper.state_dir / "_records" / run_id / "terminal-1.record")
-        if kind is Kind.GAP
-    ]
-    assert len(gaps) == 1, "the record says that the keeper was away"
+    kinds = [kind for _, kind, *_ in entries(keeper.state_dir / "_records" / run_id / "terminal-1.record")]
+    assert kinds.count(Kind.KEEPER) == 1, "the record says that the keeper was another"
+    assert Kind.GAP not in kinds
 
 
 async def test_numbers_printed_during_reconnects_and_keeper_kills_arrive_once_in_order(
     keeper: KeeperProcess, open_run: Callable[[], str]
 ) -> None:
-    """FC-29, FC-30. What a killed keeper had read and not yet written may be missing; nothing may come twice."""
+    """FC-29, FC-30."""
     run_id = await asyncio.to_thread(open_run)
     stream = await attach(keeper, run_id)
     await stream.type(
@@ -276,15 +273,14 @@ async def test_numbers_printed_during_reconnects_and_keeper_kills_arrive_once_in
                         received += frame
                         seq += len(frame)
         stream.close()
-        if turn == 5:
+        if turn % 4 == 1:
             keeper.end()
             await asyncio.to_thread(keeper.start)
         stream = await attach(keeper, run_id, after=seq)
         assert stream.hello["seq"] == seq
     received += await until(stream, b"finished") if b"finished" not in received else b""
     numbers = [int(number) for number in re.findall(rb"n(\d{4})\r", received)]
-    assert numbers == sorted(set(numbers))
-    assert len(numbers) >= 401 - 5
+    assert numbers == list(range(1000, 1401))
 
 
 async def test_several_tabs_share_a_shell_and_an_observer_only_looks(

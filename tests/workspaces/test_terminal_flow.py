@@ -26,6 +26,7 @@ from workspaces.terminal.flow import (
     Viewer,
     begin_at,
 )
+from workspaces.terminal.journal import Journal
 from workspaces.terminal.protocol import parse_control
 from workspaces.terminal.record import GAP_EVERY, Kind, Record, RecordDamaged, asciicast, entries
 from workspaces.terminal.session import TerminalSession
@@ -282,7 +283,8 @@ def make_session(tmp_path: Path) -> tuple[TerminalSession, int]:
     master, slave = pty.openpty()
     tty.setraw(slave)
     os.set_blocking(slave, False)
-    return TerminalSession(1, master, Record(tmp_path / "r"), lambda _: None), slave
+    record = Record(tmp_path / "r")
+    return TerminalSession(1, master, record, Journal(tmp_path / "j", record), lambda _: None), slave
 
 
 async def settle(session: TerminalSession, end: int, timeout_s: float = 20) -> None:

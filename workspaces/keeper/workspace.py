@@ -17,13 +17,13 @@ from workspaces.runtime.base import SandboxSpec, SandboxState
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxError, SandboxExists, SandboxGone
 from workspaces.runtime.sandbox import LaunchedSandbox
+from workspaces.terminal.journal import Journal
 from workspaces.terminal.record import Kind, Record
 from workspaces.terminal.session import TerminalSession
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 CALLS_AT_ONCE = 4  #: blocking calls of one workspace: the others' share of threads is safe from it
-LOST_AT_MOST = 64 << 10
 NUMBERS_A_SHELL = 2  #: for each shell that may be open so many numbers, and records, that a workspace can ever have
 
 
@@ -153,17 +153,19 @@ class Workspace:
                 master, _ = await self.blocking(sandbox.open_terminal, columns=columns, rows=rows, number=number)
             except SandboxGone as error:
                 raise TerminalRefused("not_running", "The workspace is not running.") from error
-            session = await self._session(number, master, Kind.SHELL, columns=columns, rows=rows)
+            session = await self._session(number, master)
+            session.record.note(Kind.SHELL, columns=columns, rows=rows)
             session.sized(columns, rows)
             return session, True
 
-    async def _session(self, number: int, master: int, kind: Kind, **facts: Any) -> TerminalSession:
+    async def _session(self, number: int, master: int, *, taken_up: bool = False) -> TerminalSession:
         old = self.terminals.pop(number, None)
         if old is not None:
             old.close()
-        record = await self.blocking(Record, self.record_path(number))
-        record.note(kind, **facts)
-        session = TerminalSession(number, master, record, self._ended)
+        path = self.record_path(number)
+        record = await self.blocking(Record, path)
+        journal = await self.blocking(Journal, path.with_suffix(".journal"), record)
+        session = TerminalSession(number, master, record, journal, self._ended, taken_up=taken_up)
         self.terminals[number] = session
         return session
 
@@ -173,12 +175,8 @@ class Workspace:
         for facts in await self.blocking(sandbox.terminals):
             if facts["status"] is None and facts["open"]:
                 master = await self.blocking(sandbox.take_terminal, facts["number"])
-                reason = {
-                    "bytes": 0,
-                    "sha256": None,
-                    "reason": f"the keeper restarted: up to {LOST_AT_MOST} bytes lost",
-                }
-                session = await self._session(facts["number"], master, Kind.GAP, **reason)
+                session = await self._session(facts["number"], master, taken_up=True)
+                session.record.note(Kind.KEEPER)
                 session.sized(facts["columns"], facts["rows"])
                 count += 1
         return count

@@ -37,6 +37,7 @@ class Kind(IntEnum):
     GAP = 4  #: content: JSON bytes, sha256, reason
     SHELL = 5  #: a new shell begins; content: JSON
     EXIT = 6  #: the shell ended; content: JSON status
+    KEEPER = 7  #: another keeper goes on with the shell; content: empty JSON
 
 
 class RecordDamaged(Exception):
@@ -67,6 +68,7 @@ class Record:
         self.path = path
         self.limit_bytes = limit_bytes
         self.end = 0  #: sequence number of the next output byte
+        self.typed = 0  #: bytes of input in it
         self.full = False
         self._starts: list[int] = []  #: sequence numbers, ascending …
         self._positions: list[int] = []  #: … and where in the file their entries are
@@ -96,6 +98,8 @@ class Record:
                 self._starts.append(self.end)
                 self._positions.append(position)
             self.end += len(content)
+        elif kind is Kind.INPUT:
+            self.typed += len(content)
         elif kind is Kind.GAP:
             self.end += int(json.loads(content)["bytes"])
 
@@ -145,6 +149,12 @@ class Record:
         """Note that ``count`` bytes of output are not in the record."""
         self._append(Kind.GAP, json.dumps({"bytes": count, "sha256": sha256, "reason": reason}).encode())
 
+    def skip_to(self, seq: int, reason: str) -> None:
+        """Count on from ``seq``: what is before it is lost, and that is noted if the file can be written."""
+        with contextlib.suppress(OSError):
+            self.gap(seq - self.end, None, reason)
+        self.end = seq
+
     def note(self, kind: Kind, **facts: Any) -> None:
         """Append a size, the begin of a shell, or its end; left out if it cannot be written.
 
@@ -160,6 +170,15 @@ class Record:
         if self._size + len(data) + ENTRY.size <= self.limit_bytes:
             with contextlib.suppress(OSError):
                 self._append(Kind.INPUT, data)
+
+    def read_typed(self, start: int) -> bytes:
+        """What was typed from byte ``start`` of the input on. Reads the whole file."""
+        typed, result = 0, bytearray()
+        for _, kind, content, _ in entries(self.path):
+            if kind is Kind.INPUT:
+                result += content[max(0, start - typed) :]
+                typed += len(content)
+        return bytes(result)
 
     def read_output(self, start: int, count: int) -> bytes:
         """At most ``count`` bytes of output from sequence number ``start``; empty if they are not kept."""

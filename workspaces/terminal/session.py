@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from workspaces.terminal.flow import SCREEN_BYTES, Audience, Viewer, begin_at
+from workspaces.terminal.journal import Journal
 from workspaces.terminal.record import Kind, Record
 
 BATCH_S = 0.002
-BATCH_BYTES = 32 << 10  #: with READ_BYTES, what is read and not yet recorded: what a killed keeper can lose
-READ_BYTES = 32 << 10
+BATCH_BYTES = 32 << 10
+READ_BYTES = 32 << 10  #: with BATCH_BYTES, no more than the journal's room
 TRICKLE_BYTES = 256
 SHORT_READ_BYTES = 2048
 RING_BYTES = 1 << 20
@@ -43,11 +44,24 @@ class Outlet(Protocol):
 
 
 class TerminalSession:
-    """All of it lives in the event loop's thread. ``on_end`` is called once, when the PTY is gone."""
+    """All of it lives in the event loop's thread. ``on_end`` is called once, when the PTY is gone.
 
-    def __init__(self, number: int, master: int, record: Record, on_end: Callable[[TerminalSession], None]) -> None:
+    ``taken_up``: the shell is one that a former keeper had, and gets what was typed for it and did not reach it.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        master: int,
+        record: Record,
+        journal: Journal,
+        on_end: Callable[[TerminalSession], None],
+        *,
+        taken_up: bool = False,
+    ) -> None:
         self.number = number
         self.record = record
+        self.journal = journal
         self.audience = Audience()
         self.last_active = time.monotonic()
         self.ended = False
@@ -59,13 +73,15 @@ class TerminalSession:
         self._ring_start = self.began = record.end
         self._input = bytearray()
         self._holding_input = False
-        self._pending = bytearray()  #: read, not yet numbered
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = 0.0
         self._reading = False
         self._rest: asyncio.TimerHandle | None = None
         self._size: tuple[int, int] | None = None
         os.set_blocking(master, False)
+        if taken_up and journal.typed < record.typed:
+            self._input += record.read_typed(journal.typed)
+        self._write_on()
         self._read_on()
 
     # output
@@ -90,48 +106,43 @@ class TerminalSession:
             self._loop.remove_reader(self._master)
 
     def _readable(self) -> None:
-        parts: list[bytes] = []
         total, ended = 0, False
         while total < READ_BYTES:
             try:
-                data = os.read(self._master, READ_BYTES - total)
+                count = self.journal.read(self._master, READ_BYTES - total)
             except BlockingIOError:
                 break
             except OSError as error:
                 ended = error.errno in (errno.EIO, errno.EBADF)
                 break
-            if not data:
+            if not count:
                 ended = True
                 break
-            parts.append(data)
-            total += len(data)
-            if len(data) < SHORT_READ_BYTES:
+            total += count
+            if count < SHORT_READ_BYTES:
                 break  # that was all: asking again only to be told so costs as much as reading
         if total:
-            self._gather(parts[0] if len(parts) == 1 else b"".join(parts))
+            self._gather(total)
         if ended:
             self.end_session()
 
-    def _gather(self, data: bytes) -> None:
+    def _gather(self, count: int) -> None:
         """A little output after a pause is passed on at once; what follows is gathered for two milliseconds."""
-        self._pending += data
         now = self._loop.time()
-        if len(self._pending) >= BATCH_BYTES or (self._flush is None and now - self._flushed_at >= BATCH_S):
+        if len(self.journal) >= BATCH_BYTES or (self._flush is None and now - self._flushed_at >= BATCH_S):
             self._pass_on()
         elif self._flush is None:
             self._flush = self._loop.call_at(self._flushed_at + BATCH_S, self._pass_on)
-            if len(data) < TRICKLE_BYTES:  # a program that prints byte by byte must not wake us for each
+            if count < TRICKLE_BYTES:  # a program that prints byte by byte must not wake us for each
                 self._rest_for(BATCH_S)
 
     def _pass_on(self) -> None:
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        data = bytes(self._pending)
-        self._pending.clear()
+        data = self.journal.settle()
         if not data:
             return
-        self.record.output(data)
         self._ring += data
         if len(self._ring) > 2 * RING_BYTES:
             surplus = len(self._ring) - RING_BYTES
@@ -289,15 +300,26 @@ class TerminalSession:
     def _write_on(self) -> None:
         try:
             while self._input:
-                del self._input[: os.write(self._master, self._input[: 16 << 10])]
+                self._write(self._input[: 16 << 10])
         except BlockingIOError:
             self._loop.add_writer(self._master, self._write_on)
             self._let_input_come()
             return
         except OSError:
             self._input.clear()
+        self.journal.typed = self.record.typed
         self._loop.remove_writer(self._master)
         self._let_input_come()
+
+    def _write(self, data: bytearray) -> None:
+        """Give the PTY what it takes. Counted before: killed in between, a line is rather lost than run twice."""
+        count, typed = 0, self.journal.typed
+        self.journal.typed = typed + len(data)
+        try:
+            count = os.write(self._master, data)
+        finally:
+            self.journal.typed = typed + count
+        del self._input[:count]
 
     def _let_input_come(self) -> None:
         if self._holding_input and len(self._input) <= INPUT_QUEUE_BYTES // 4:
@@ -341,3 +363,4 @@ class TerminalSession:
         if not self.ended:
             self._let_go()
         self.record.close()
+        self.journal.close()
