@@ -13,50 +13,61 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from . import files
 
 DEPTH_MAX = 64
+TOO_DEEP = f"deeper than {DEPTH_MAX} folders"
 FILES_MAX = 200_000
 DIFF_BYTES_MAX = 2_000_000
 EARLIEST_S, LATEST_S = -(1 << 40), 1 << 40  #: a file may claim any time; beyond these no call can set it again
 
 
-def walk(root: str, *, locked: bool = False) -> Iterator[tuple[str, int, os.stat_result]]:
+LeftOut = Callable[[str, str], None]  #: is told a path and the reason
+
+
+def walk(
+    root: str, *, locked: bool = False, left_out: LeftOut = lambda *_: None
+) -> Iterator[tuple[str, int, os.stat_result]]:
     """Everything below ``root``, sorted by path: (path relative to root, descriptor of its directory, stat).
 
-    Directories come before what they hold. Never follows a link; leaves out what lies deeper than 64 folders, and,
-    unless ``locked``, what lies in folders that their owner closed to himself.
+    Directories come before what they hold. Never follows a link. What lies deeper than 64 folders, and, unless
+    ``locked``, in folders that their owner closed to himself, is ``left_out``: its folder is named.
     """
     try:
         top = files.open_directory(files.components(root))
     except OSError:
         return
     try:
-        yield from _walk_directory(top, "", 0, locked)
+        yield from _walk_directory(top, "", 0, locked, left_out)
     finally:
         os.close(top)
 
 
-def _walk_directory(directory: int, prefix: str, depth: int, locked: bool) -> Iterator[tuple[str, int, os.stat_result]]:
+def _walk_directory(
+    directory: int, prefix: str, depth: int, locked: bool, left_out: LeftOut
+) -> Iterator[tuple[str, int, os.stat_result]]:
     for name in sorted(os.listdir(directory)):
         try:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
         except OSError:
             continue
         yield prefix + name, directory, found
-        if stat.S_ISDIR(found.st_mode) and depth < DEPTH_MAX:
+        if stat.S_ISDIR(found.st_mode):
             try:
                 with _unlocked(name, directory, found, 0o500 if locked else 0):
                     below = os.open(name, files.DIRECTORY, dir_fd=directory)
                     try:
-                        yield from _walk_directory(below, f"{prefix}{name}/", depth + 1, locked)
+                        if depth < DEPTH_MAX:
+                            yield from _walk_directory(below, f"{prefix}{name}/", depth + 1, locked, left_out)
+                        elif os.listdir(below):  # noqa: PTH208
+                            left_out(prefix + name, TOO_DEEP)
                     finally:
                         os.close(below)
-            except OSError:
-                continue
+            except OSError as error:
+                left_out(prefix + name, error.strerror or "unreadable")
 
 
 @contextlib.contextmanager
@@ -234,10 +245,15 @@ def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faith
             top = tarfile.TarInfo(prefix)
             top.type, top.mode = tarfile.DIRTYPE, 0o755
             packing.tar.addfile(top)
-        for path, directory, found in walk(root, locked=True):
+        above = f"{prefix}/" if prefix else ""
+
+        def left_out(path: str, reason: str, above: str = above) -> None:
+            packing.skip(above + path, reason)
+
+        for path, directory, found in walk(root, locked=True, left_out=left_out):
             if not faithful and "__pycache__" in path.split("/"):
                 continue  # compiled files could say something else than their sources
-            packing.add(f"{prefix}/{path}" if prefix else path, directory, found)
+            packing.add(above + path, directory, found)
     packing.tar.close()
     return {"files": packing.files, "bytes": packing.bytes, "skipped": packing.skipped}
 

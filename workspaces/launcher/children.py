@@ -10,7 +10,7 @@ import resource
 import signal
 import struct
 import termios
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -111,9 +111,13 @@ def set_size(descriptor: int, columns: int, rows: int) -> None:
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tuple[int, int]:
-    """Open a PTY of that size and fork a child that has it as its controlling terminal. Returns (pid, master)."""
+def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tuple[int, int, str]:
+    """Open a PTY of that size and fork a child that has it as its controlling terminal.
+
+    Returns (pid, master, path of the terminal).
+    """
     master, slave = os.openpty()
+    path = os.ttyname(slave)
     set_size(master, columns, rows)
     pid = os.fork()
     if pid == 0:
@@ -124,11 +128,21 @@ def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tupl
         run()
         os._exit(0)
     os.close(slave)
-    return pid, master
+    return pid, master, path
 
 
-def processes() -> dict[int, tuple[int, int, float]]:
-    """All processes of the sandbox but this one: pid -> (parent, session, CPU seconds used)."""
+@dataclass(frozen=True)
+class Process:
+    """A process of the sandbox, as /proc tells of it."""
+
+    parent: int
+    session: int
+    cpu_s: float
+    threads: int
+
+
+def processes() -> dict[int, Process]:
+    """All processes of the sandbox but this one, by pid."""
     tick = os.sysconf("SC_CLK_TCK")
     found = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - runs five times a second
@@ -137,14 +151,15 @@ def processes() -> dict[int, tuple[int, int, float]]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
                 fields = stat.read().rpartition(b")")[2].split()
-            found[int(name)] = (int(fields[1]), int(fields[3]), (int(fields[11]) + int(fields[12])) / tick)
+            cpu_s = (int(fields[11]) + int(fields[12])) / tick
+            found[int(name)] = Process(int(fields[1]), int(fields[3]), cpu_s, int(fields[17]))
     return found
 
 
 def kill_session(session: int, number: int = signal.SIGKILL) -> None:
     """Signal every process of a session, whatever process groups it made."""
-    for pid, (_, its_session, _) in processes().items():
-        if its_session == session or pid == session:
+    for pid, process in processes().items():
+        if process.session == session or pid == session:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
@@ -155,39 +170,50 @@ def kill_everything() -> None:
         os.kill(-1, signal.SIGKILL)
 
 
-def resident_bytes() -> dict[int, int]:
-    """Private memory of each process but this one, as the kernel counts it."""
-    page = os.sysconf("SC_PAGE_SIZE")
+def held_bytes() -> dict[int, int]:
+    """Memory of each process but this one that no file of the disk backs: its own, and what it shares by mapping."""
     found = {}
     for name in os.listdir("/proc"):  # noqa: PTH208
         if not name.isdigit() or int(name) == os.getpid():
             continue
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{name}/statm", "rb") as statm:  # noqa: PTH123
-                fields = statm.read().split()
-            found[int(name)] = (int(fields[1]) - int(fields[2])) * page
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/status", "rb") as status:  # noqa: PTH123
+            found[int(name)] = _sum_of_lines(status, (b"RssAnon:", b"RssShmem:"))
     return found
+
+
+def _sum_of_lines(lines: Iterable[bytes], names: tuple[bytes, ...]) -> int:
+    """Bytes of these lines of a file of /proc, which counts in kB."""
+    return sum(int(line.split()[1]) for line in lines if line.startswith(names)) * 1024
 
 
 def proportional_bytes(pid: int, otherwise: int) -> int:
     """Memory of a process with pages that a fork shares counted once in all; ``otherwise`` if it will not say."""
     with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:  # noqa: PTH123
-        for line in rollup:
-            if line.startswith(b"Pss_Anon:"):
-                return int(line.split()[1]) * 1024
+        return _sum_of_lines(rollup, (b"Pss_Anon:", b"Pss_Shmem:"))
     return otherwise
 
 
-def kill_largest_above(limit_bytes: int) -> int | None:
-    """Kill the largest process if all together hold more than ``limit_bytes`` of private memory; return its pid."""
-    resident = resident_bytes()
-    if sum(resident.values()) <= limit_bytes:
+def name_of(pid: int) -> str:
+    """A process's name, fit to be shown: it may choose any bytes."""
+    try:
+        with open(f"/proc/{pid}/comm", "rb") as comm:  # noqa: PTH123
+            name = comm.read(64).decode("ascii", "replace")
+    except OSError:
+        return "A program"
+    return "".join(letter if letter.isalnum() or letter in "._+-" else "?" for letter in name.strip()) or "A program"
+
+
+def kill_largest_above(limit_bytes: int) -> tuple[int, str, int] | None:
+    """Kill the largest process if all together hold more than ``limit_bytes``; return its pid, name and session."""
+    held = held_bytes()
+    if sum(held.values()) <= limit_bytes:
         return None
-    if len(resident) <= EXACT_PROCESSES_MAX:
-        resident = {pid: proportional_bytes(pid, held) for pid, held in resident.items()}
-    if sum(resident.values()) <= limit_bytes:
+    if len(held) <= EXACT_PROCESSES_MAX:
+        held = {pid: proportional_bytes(pid, otherwise) for pid, otherwise in held.items()}
+    if sum(held.values()) <= limit_bytes:
         return None
-    largest = max(resident, key=resident.__getitem__)
+    largest = max(held, key=held.__getitem__)
+    name, process = name_of(largest), processes().get(largest)
     with contextlib.suppress(ProcessLookupError):
         os.kill(largest, signal.SIGKILL)
-    return largest
+    return largest, name, process.session if process is not None else 0

@@ -19,6 +19,8 @@ from functools import partial
 from typing import Any
 
 from . import archive, children, files, python_steps
+from .memory import MemoryWatch
+from .notices import Notices
 from .requests import Requests
 from .wire import WireBroken, decode, encode
 from .work import Capture, Command, Terminal
@@ -113,7 +115,8 @@ class Launcher:
         self.quiet = False  #: no new process may start
         self.leaving = False
         self.reaped_cpu_s = 0.0
-        self.memory_kills = 0
+        self.memory = MemoryWatch(settings["watch_memory_mb"], settings.get("memory_events"))
+        self.notices = Notices(self.terminals, settings)
         self.connections = 0
         self.asked_at = time.monotonic()
         self.populated = False  #: processes may be alive, so memory must be watched
@@ -148,7 +151,7 @@ class Launcher:
         next_tick = time.monotonic() + TICK_S
         while not self.leaving:
             wait = self.settings["abandon_after_s"] + 0.1
-            if self.commands or self.jobs or self.later or (self.populated and self.settings.get("watch_memory_mb")):
+            if self.commands or self.jobs or self.later or self.populated:
                 wait = max(0.0, min([next_tick, *(when for when, _ in self.later)]) - time.monotonic())
             for key, mask in self.selector.select(wait):
                 if self.selector.get_map().get(key.fd) is not None:
@@ -187,20 +190,19 @@ class Launcher:
                 pass
 
     def _tick(self) -> None:
-        self.populated = bool(self.commands or self.terminals or children.processes())
+        alive = children.processes()
+        self.populated = bool(self.commands or self.terminals or alive)
         for pid in [pid for pid, deadline in self.job_deadlines.items() if time.monotonic() >= deadline]:
             with contextlib.suppress(ProcessLookupError):  # stopped from inside, it uses no CPU and would stay for ever
                 os.kill(pid, signal.SIGKILL)
-        limit_mb = self.settings.get("watch_memory_mb")
-        if limit_mb:
-            killed = children.kill_largest_above(limit_mb << 20)
-            if killed is not None:
-                self.memory_kills += 1
-                if killed in self.commands:
-                    self.commands[killed].stopped_by = "memory_limit"
+        for victim in self.memory.look():
+            if victim.pid in self.commands:
+                self.commands[victim.pid].stopped_by = "memory_limit"
+            self.notices.memory_kill(victim)
+        self.notices.look(1 + sum(process.threads for process in alive.values()))
         for command in list(self.commands.values()):
             if command.cpu_limit_s is not None:
-                used = self.reaped_cpu_s + sum(cpu_s for _, _, cpu_s in children.processes().values())
+                used = self.reaped_cpu_s + sum(process.cpu_s for process in alive.values())
                 if used > command.cpu_limit_s:
                     self.stop_command(command, "cpu_limit")
 
@@ -282,6 +284,8 @@ class Launcher:
                     usage = os.wait4(-1, 0)[2]
                     self.reaped_cpu_s += usage.ru_utime + usage.ru_stime
         command.cpu_s = self.reaped_cpu_s
+        if command.status == -signal.SIGKILL and command.stopped_by is None and self.memory.killed_by_kernel():
+            command.stopped_by = "memory_limit"
         del self.commands[command.pid]
         for capture in (command.stdout, command.stderr):
             capture.drain()

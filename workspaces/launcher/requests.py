@@ -134,9 +134,9 @@ class Requests:
             {
                 "ok": True,
                 "processes": len(alive),
-                "cpu_s": self.launcher.reaped_cpu_s + sum(cpu_s for _, _, cpu_s in alive.values()),
-                "memory_bytes": sum(children.resident_bytes().values()),
-                "memory_kills": self.launcher.memory_kills,
+                "cpu_s": self.launcher.reaped_cpu_s + sum(process.cpu_s for process in alive.values()),
+                "memory_bytes": sum(children.held_bytes().values()),
+                "memory_kills": self.launcher.memory.kills,
                 "disk_bytes": (storage.f_blocks - storage.f_bfree) * storage.f_frsize,
                 "inodes": storage.f_files - storage.f_ffree,
             }
@@ -166,6 +166,11 @@ class Requests:
 
     def do_rename(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
         files.rename(header["path"], header["target"])
+        connection.answer({"ok": True})
+
+    def do_say(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
+        """Words of the product for the people at the terminals."""
+        self.launcher.notices.say(str(header["text"]))
         connection.answer({"ok": True})
 
     # jobs in a fork
@@ -206,8 +211,8 @@ class Requests:
         environment = {**self.launcher.environment, "TERM": "xterm-256color", **header.get("environment", {})}
         run = partial(children.execute, header["argv"], environment, header["working_directory"], self._bounds(header))
         columns, rows = int(header["columns"]), int(header["rows"])
-        pid, master = children.fork_on_terminal(columns, rows, run)
-        terminal = Terminal(number, pid, master, columns, rows)
+        pid, master, path = children.fork_on_terminal(columns, rows, run)
+        terminal = Terminal(number, pid, master, columns, rows, path)
         self.launcher.terminals[number] = terminal
         self.launcher.populated = True
         connection.answer({"ok": True, **terminal.facts()}, descriptors=(master,))

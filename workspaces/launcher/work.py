@@ -139,6 +139,7 @@ class Terminal:
     master: int
     columns: int
     rows: int
+    path: str  #: of its other side, below /dev/pts
     status: int | None = None
 
     def close(self) -> None:

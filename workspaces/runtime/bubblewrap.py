@@ -43,6 +43,7 @@ from workspaces.runtime.sandbox import LaunchedSandbox, limits_for_children
 
 START_TIMEOUT_S = 20.0
 SKELETON = "_skeleton"
+PATH_SHOWN = 160  #: characters of a path in words for people
 
 
 def _start_time(pid: int) -> str | None:
@@ -173,7 +174,12 @@ class BubblewrapRuntime:
         sandbox = self._sandbox(sandbox_id)
         kept = [path for path in layout.writable_directories(sandbox.spec) if path != "/tmp"]  # noqa: S108
         target = self._directory(sandbox_id) / "storage.tar"
-        sandbox.snapshot(target, paths=kept, base="/", max_bytes=sandbox.spec.limits.disk_mb << 20, faithful=True)
+        max_bytes = sandbox.spec.limits.disk_mb << 20
+        report = sandbox.snapshot(target, paths=kept, base="/", max_bytes=max_bytes, faithful=True)
+        unsaved = [(f"/{path}", reason) for path, reason in report.skipped if reason != "special"]
+        if unsaved:
+            with contextlib.suppress(SandboxError):  # of an older launcher, say: the files are saved all the same
+                sandbox.say(_words_about(unsaved))
 
     def stop(self, sandbox_id: str) -> None:
         """End all processes, save the files, let the namespaces go. A sandbox that cannot be saved goes on running."""
@@ -254,7 +260,12 @@ class BubblewrapRuntime:
     def _places(self, directory: Path) -> layout.Places:
         skeleton = self.state_dir / SKELETON
         return layout.Places(
-            directory / "storage", directory / "shm", directory / "etc", skeleton / "local", skeleton / "empty"
+            directory / "storage",
+            directory / "shm",
+            directory / "etc",
+            skeleton / "local",
+            skeleton / "empty",
+            skeleton / "nothing",
         )
 
     def _sandbox(self, sandbox_id: str) -> LaunchedSandbox:
@@ -294,14 +305,17 @@ class BubblewrapRuntime:
         listening = listen(directory / "control")
         filter_fd = _filter_descriptor()
         info_read, info_write = os.pipe()
+        memory_events: int | None = None
         try:
             group = self.enforcement.create(self._group_name(sandbox_id), spec.limits)
+            memory_events = group.memory_events()
             settings = {
                 "id": sandbox_id,
                 "listening": listening.fileno(),
                 "writable": layout.writable_directories(spec),
                 "bounds": limits_for_children(spec),
                 "watch_memory_mb": spec.limits.memory_mb,
+                "memory_events": memory_events,
                 "abandon_after_s": spec.abandon_after_s,
             }
             spec_seen = _with_launcher(spec)
@@ -316,15 +330,16 @@ class BubblewrapRuntime:
                     stdin=stored,
                     stdout=subprocess.DEVNULL,
                     stderr=log,
-                    pass_fds=(listening.fileno(), filter_fd, info_write),
+                    pass_fds=(listening.fileno(), filter_fd, info_write, *([memory_events] if memory_events else [])),
                     start_new_session=True,
                     cwd="/",
                     env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
                 )
         finally:
             listening.close()
-            os.close(filter_fd)
-            os.close(info_write)
+            for descriptor in (filter_fd, info_write, memory_events):
+                if descriptor is not None:
+                    os.close(descriptor)
         self._children[sandbox_id] = child
         try:
             self._note_processes(directory, child.pid, info_read)
@@ -393,6 +408,13 @@ def _filter_descriptor() -> int:
     os.write(descriptor, seccomp.filter_program())
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def _words_about(unsaved: Sequence[tuple[str, str]]) -> str:
+    path, reason = unsaved[0]
+    shown = path if len(path) <= PATH_SHOWN else f"{path[: PATH_SHOWN // 2]}…{path[-PATH_SHOWN // 2 :]}"
+    more = f", and {len(unsaved) - 1:,} more" if len(unsaved) > 1 else ""
+    return f"What cannot be saved is gone when the workspace stops: {shown} ({reason}){more}."
 
 
 def _with_launcher(spec: SandboxSpec) -> SandboxSpec:

@@ -35,6 +35,24 @@ ETC_FROM_HOST = (
     "magic",
     "mime.types",
 )
+#: Of the host's kernel and of other people's work (when which device was busy): shown as empty.
+MASKED_FILES = (
+    "cmdline",
+    "diskstats",
+    "interrupts",
+    "kallsyms",
+    "kcore",
+    "key-users",
+    "keys",
+    "kmsg",
+    "latency_stats",
+    "sched_debug",
+    "softirqs",
+    "timer_list",
+)
+MASKED_FOLDERS = ("acpi", "bus", "driver", "fs", "irq", "scsi")
+#: In a machine without memory left, workspaces are ended before the site that serves them all.
+FIRST_TO_GO = 500
 SHM = "/dev/shm"  # noqa: S108 - a path of the sandbox
 SHM_INODES = 1024
 
@@ -58,7 +76,8 @@ class Places:
     shm: Path
     etc: Path
     local: Path  #: shown as /usr/local
-    empty: Path
+    empty: Path  #: a folder
+    nothing: Path  #: a file without content
 
 
 def environment(spec: SandboxSpec) -> dict[str, str]:
@@ -92,8 +111,9 @@ def writable_directories(spec: SandboxSpec) -> list[str]:
 
 
 def write_skeleton(root: Path) -> None:
-    """Make the folders that all sandboxes share: an empty one, and a /usr/local that holds only ``python``."""
+    """Make what all sandboxes share: an empty folder, an empty file, and a /usr/local that holds only ``python``."""
     (root / "empty").mkdir(parents=True, exist_ok=True)
+    (root / "nothing").touch()
     binaries = root / "local" / "bin"
     binaries.mkdir(parents=True, exist_ok=True)
     link = binaries / "python"
@@ -171,6 +191,10 @@ def sandbox_arguments(
         arguments += ["--setenv", name, value]
     arguments += _system_folders(places)
     arguments += ["--proc", "/proc", "--dev", "/dev", "--bind", str(places.shm), SHM]
+    for shown, names in ((places.nothing, MASKED_FILES), (places.empty, MASKED_FOLDERS)):
+        for name in names:
+            if Path("/proc", name).exists():
+                arguments += ["--ro-bind", str(shown), f"/proc/{name}"]
     arguments += ["--dir", "/run", "--dir", "/workspace", "--dir", HOME]
     for directory in writable_directories(spec):
         arguments += ["--bind", str(places.storage / folder_name(directory)), directory]
@@ -188,7 +212,8 @@ def first_stage(
 ) -> list[str]:
     """The whole command line: make the outer namespace, mount the bounded storage, go on with ``command``."""
     storage, shm = shlex.quote(str(places.storage)), shlex.quote(str(places.shm))
-    lines = ["set -e"]
+    # its own shell may not, where whoever started us is already to go sooner
+    lines = ["set -e", f"{{ echo {FIRST_TO_GO} > /proc/self/oom_score_adj; }} 2>/dev/null || :"]
     lines += [f"echo $$ > {shlex.quote(str(file))}" for file in group.entry_files()]
     mount = f"mount -n -t tmpfs -o size={limits.disk_mb}m,nr_inodes={limits.inodes},mode=0711 storage {storage}"
     shm_mount = f"mount -n -t tmpfs -o size={limits.shm_mb}m,nr_inodes={SHM_INODES},mode=1777 shm {shm}"

@@ -2,7 +2,8 @@
 
 Bytes and inodes are always held by the sandbox's own file system, open files and file sizes by rlimits. Memory of a
 whole sandbox is not an rlimit's business: it takes a cgroup (v2 delegated to this user, or v1 writable). Without one
-the launcher, PID 1 inside, adds up all processes every 200 ms and kills the largest when they hold too much.
+the launcher, PID 1 inside, adds up all processes every 200 ms and kills the largest when they hold too much. It does
+so within a cgroup too: the kernel counts files and programs together there, and files have a bound of their own.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from workspaces.runtime.base import Limits
 
 GROUP = "fdegym"
 MIB = 1 << 20
+EMPTY_S = 600.0  #: a younger group without processes is one that is just being made
 SPARE_PROCESSES = 4  #: the launcher, the sandboxing tool, and a job of the launcher
 
 
@@ -39,6 +41,14 @@ class ControlGroup:
             with contextlib.suppress(OSError):
                 pids.update(int(line) for line in file.read_text().split())
         return pids
+
+    def memory_events(self) -> int | None:
+        """A descriptor from which the kernel's kills for memory can be read; the caller owns it."""
+        for directory in self.directories:
+            for name in ("memory.events", "memory.oom_control"):
+                with contextlib.suppress(OSError):
+                    return os.open(directory / name, os.O_RDONLY | os.O_CLOEXEC)
+        return None
 
     def remove(self, wait_s: float = 2.0) -> None:
         """Kill what is left in it and remove it. Quiet if it cannot: an empty directory is left behind at worst."""
@@ -77,12 +87,21 @@ class ControlGroups:
         named = f"cgroup v{self.version}"
         return dict.fromkeys(("memory", "processes"), named)
 
+    def _remove_empty(self) -> None:
+        """Groups whose maker was killed: the kernel removes none in which anything lives."""
+        for parent in set(self.parents.values()):
+            for directory in parent.iterdir():
+                with contextlib.suppress(OSError):
+                    if directory.is_dir() and time.time() - directory.stat().st_mtime > EMPTY_S:
+                        directory.rmdir()
+
     def find(self, sandbox_id: str) -> ControlGroup:
         directories = dict.fromkeys(parent / sandbox_id for parent in self.parents.values())
         return ControlGroup(tuple(directory for directory in directories if directory.is_dir()))
 
     def create(self, sandbox_id: str, limits: Limits) -> ControlGroup:
         """Make the group with its limits set; a group left over from before is emptied first."""
+        self._remove_empty()
         self.find(sandbox_id).remove()
         memory, pids = self.parents["memory"] / sandbox_id, self.parents["pids"] / sandbox_id
         for directory in (memory, pids):

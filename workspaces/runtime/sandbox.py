@@ -163,6 +163,10 @@ class LaunchedSandbox:
         """Hang up and end its session. Quiet for one that ended by itself."""
         self.ask({"op": "terminal_close", "number": number})
 
+    def say(self, text: str) -> None:
+        """Show this on every open terminal, once in the life of the sandbox."""
+        self.ask({"op": "say", "text": text})
+
     # files
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:

@@ -1,0 +1,56 @@
+"""Who is ended when the sandbox's programs hold too much memory together, by the launcher or by the kernel."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from . import children
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A program that was ended for the memory of all. ``pid`` and ``session`` are 0 where the kernel chose it."""
+
+    pid: int
+    name: str
+    session: int
+
+
+class MemoryWatch:
+    """``limit_mb`` holds for all programs together. ``events`` is a descriptor of the cgroup's count of kills, if any."""
+
+    def __init__(self, limit_mb: int, events: int | None) -> None:
+        self.kills = 0
+        self._limit_bytes = limit_mb << 20
+        self._events = events
+        self._told = self._kernel_kills()
+        if events is not None:
+            os.set_inheritable(events, False)
+
+    def _kernel_kills(self) -> int:
+        """How many programs of the cgroup the kernel has ended so far."""
+        if self._events is None:
+            return 0
+        for line in os.pread(self._events, 4096, 0).splitlines():
+            name, _, count = line.partition(b" ")
+            if name == b"oom_kill":
+                return int(count)
+        return 0
+
+    def killed_by_kernel(self) -> bool:
+        """Whether the kernel has ended programs that ``look`` has not told of yet."""
+        return self._kernel_kills() > self._told
+
+    def look(self) -> list[Victim]:
+        """End the largest program if all hold too much; return those that were ended since the last look."""
+        victims = []
+        count = self._kernel_kills()
+        victims += [Victim(0, "A program", 0)] * (count > self._told)
+        self.kills += count - self._told
+        self._told = count
+        killed = children.kill_largest_above(self._limit_bytes)
+        if killed is not None:
+            self.kills += 1
+            victims.append(Victim(*killed))
+        return victims
