@@ -54,6 +54,7 @@ class Environment:
     scenario_dirs: tuple[Path, ...]
     secure_cookies: bool
     proxies: tuple[str, ...] = ()
+    old_keys: tuple[str, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -81,6 +82,7 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_VAR": "directory for everything the site writes (default: var/ beside manage.py)",
     "FDEGYM_SOCKETS": "directory for unix sockets; short, private (default: chosen from FDEGYM_VAR)",
     "FDEGYM_SECRET_KEY": "signing key, 50 characters or more (default: made once, kept in FDEGYM_VAR/secret-key)",
+    "FDEGYM_OLD_KEYS": "signing keys of before, separated by commas: what they signed still fits (default none)",
     "FDEGYM_DEBUG": "1 shows tracebacks in the browser; never on a machine that others reach (default 0)",
     "FDEGYM_BIND": "address to listen on (default 127.0.0.1)",
     "FDEGYM_PORT": "port to listen on, 1-65535 (default 8000)",
@@ -206,6 +208,13 @@ def _secret_key(var: Path) -> str:
         ) from problem
 
 
+def _old_keys() -> tuple[str, ...]:
+    keys = _list("FDEGYM_OLD_KEYS")
+    if any(len(key) < SHORTEST_KEY for key in keys):
+        raise EnvironmentProblem(f"FDEGYM_OLD_KEYS holds a key that is shorter than {SHORTEST_KEY} characters.")
+    return keys
+
+
 def _kept_key(kept: Path) -> str:
     key = kept.read_text().strip()
     if len(key) < SHORTEST_KEY:
@@ -270,6 +279,7 @@ def read() -> Environment:
         scenario_dirs=_scenario_directories(),
         secure_cookies=_flag("FDEGYM_HTTPS"),
         proxies=_each("FDEGYM_PROXIES", _is_network, "addresses or networks"),
+        old_keys=_old_keys(),
     )
     environment.prepare()
     return environment

@@ -63,6 +63,7 @@ WRONG = [
     ("FDEGYM_PROXIES", "*"),
     ("FDEGYM_SIGNUP", "everybody"),
     ("FDEGYM_SECRET_KEY", "short"),
+    ("FDEGYM_OLD_KEYS", "k" * 60 + ",short"),
     ("FDEGYM_SOCKETS", "/tmp/" + "a-long-way-down/" * 3),
     ("DATABASE_URL", "mysql://alice:hunter2@host/name"),
     ("DATABASE_URL", "postgres://alice:hunter2@host"),

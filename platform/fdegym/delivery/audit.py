@@ -324,8 +324,9 @@ def _score(evidence: _Evidence) -> str:
     if not evidence.grades:
         return "Not graded."
     grade = evidence.grades[0]
+    baseline = f"{grade.kpi_baseline:g}" if grade.kpi_baseline >= 0 else f"({grade.kpi_baseline:g})"
     return (
-        f"U = ({grade.kpi:g} − {grade.kpi_baseline:g}) / ({grade.kpi_reference:g} − {grade.kpi_baseline:g}) = "
+        f"U = ({grade.kpi:g} − {baseline}) / ({grade.kpi_reference:g} − {baseline}) = "
         f"{grade.uplift}; U_adj = {grade.uplift_adjusted}; S = {grade.score}."
     )
 
