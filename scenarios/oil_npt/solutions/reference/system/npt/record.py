@@ -11,8 +11,10 @@ import tomllib
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-CONFIG = Path("config/contract.toml")
+BINDING_REVISION = Path("config/record.toml")
+TOOLS = Path("config/tools.toml")
 METRES_PER_FOOT = 0.3048
 
 BINDING = {
@@ -52,11 +54,9 @@ FIELD = Feed(frozenset(), date.min, timedelta(), 1.0)
 class Record:
     """Reads binding reports from the store."""
 
-    def __init__(self, db: sqlite3.Connection, config: Path = CONFIG) -> None:
-        with config.open("rb") as file:
-            settings = tomllib.load(file)
+    def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._binding = BINDING[settings["record"]["binding"]]
+        self._binding = BINDING[_settings(BINDING_REVISION)["binding"]]
         self._feeds = [
             Feed(
                 frozenset(row["contractors"]),
@@ -64,7 +64,7 @@ class Record:
                 timedelta(hours=row["hours_behind_field_time"]),
                 METRES_PER_FOOT if row["depth_in_feet"] else 1.0,
             )
-            for row in settings.get("feed", [])
+            for row in _settings(TOOLS).get("tool", [])
         ]
 
     def rigs(self) -> list[str]:
@@ -75,7 +75,7 @@ class Record:
         query = f"""
             SELECT report_id, {self._binding} FROM report
             WHERE rig_id = ? AND report_date >= ? AND report_date < ? GROUP BY report_id
-        """  # noqa: S608 - one of two constants above
+        """  # noqa: S608 - one of the constants above
         return dict(self._db.execute(query, (rig, first.isoformat(), after.isoformat())))
 
     def lines(self, rig: str, first: date, after: date) -> list[Line]:
@@ -114,6 +114,11 @@ class Record:
     def _feed(self, rig: str, day: date) -> Feed:
         mine = [feed for feed in self._feeds if rig.split("-")[0] in feed.contractors and feed.since <= day]
         return mine[-1] if mine else FIELD
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return tomllib.load(file)
 
 
 def _moment(day: date, clock: str) -> datetime:

@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from npt import ingest, store
-from npt.close import MonthEnd
 from npt.contract import load_terms, settle
+from npt.month_end import MonthEnd
 from npt.stops import Part, Stop
 
 DRILL, TRIP, REAM, REPAIR = 2, 6, 3, 8
