@@ -24,7 +24,7 @@ class AnchorsUnreadable(ValueError):
 class SolutionFigures:
     """One solution played on one task. ``score`` is S with its conversation's cost, None where it has none."""
 
-    kind: str  #: reference, literal, do_nothing, shortcut, bypass, variant_of …
+    kind: str  #: do_nothing, reference, literal, original_solution, shortcut, bypass, ablation
     kpi: float
     uplift: Decimal
     score: Decimal | None = None
@@ -33,11 +33,15 @@ class SolutionFigures:
 
 @dataclass(frozen=True, slots=True)
 class TaskAnchors:
-    """The two ends of U on one task, in the KPI's own unit, and every solution between and beyond them."""
+    """The two ends of U on one task, in the KPI's own unit, and every solution between and beyond them.
+
+    ``prices``: key fact → what the rule that follows from it is worth: 1 − the best U_adj of a delivery without it.
+    """
 
     kpi_baseline: float
     kpi_reference: float
     solutions: Mapping[str, SolutionFigures] = field(default_factory=dict)
+    prices: Mapping[str, Decimal] = field(default_factory=dict)
 
     @property
     def span(self) -> float:
@@ -108,10 +112,12 @@ def _task(data: object, where: str) -> TaskAnchors:
     if not isinstance(data, dict):
         raise AnchorsUnreadable(f"{where}: expected an object")
     solutions = _field(data, "solutions", dict, where)
+    prices = _field(data, "prices", dict, where)
     return TaskAnchors(
         kpi_baseline=_kpi(data, "kpi_baseline", where),
         kpi_reference=_kpi(data, "kpi_reference", where),
         solutions={name: _solution(row, f"{where}.solutions.{name}") for name, row in solutions.items()},
+        prices={fact: _decimal(price, f"{where}.prices.{fact}") for fact, price in prices.items()},
     )
 
 
@@ -152,6 +158,7 @@ def write_anchors(anchors: AnchorsFile) -> str:
                     }
                     for solution, figures in sorted(task.solutions.items())
                 },
+                "prices": {fact: float(price) for fact, price in sorted(task.prices.items())},
             }
             for name, task in sorted(anchors.tasks.items())
         },

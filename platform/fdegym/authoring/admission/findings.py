@@ -48,16 +48,22 @@ class Finding:
 class Check:
     """One check. ``run(scenario, tasks)`` gives its findings, at least one for each task it was given.
 
-    ``each_task``: every task is a piece of work of its own, played in parallel (``tasks`` has one entry); else the check
-    gets all tasks at once. ``solutions``: the solutions whose files decide what is found, besides the scenario's other
-    files. ``spoken``: whether phrasings, matcher and engine of the people decide it too. ``seconds``: how long one piece
-    of work takes on one quiet core, roughly: the longest begin first.
+    ``each_task``: every task is a piece of work of its own, done in parallel (``tasks`` has one entry), and begins when
+    the two ends of U of its task are measured (``grading.anchoring.task_anchors`` is then a look-up); else the check gets
+    all tasks of the scenario at once. ``tasks``: the only ones it is done on; empty: all. ``seconds``: how long one piece
+    takes on one quiet core, roughly: the longest begin first.
+
+    What is found is kept until what decides it changes: the scenario's files without solutions and phrasings, the code of
+    engines and checks, and besides: ``solutions``, by name (``"*"``: all of them and everything else in the folder);
+    ``spoken``: phrasings, matcher and engine of the people; ``decided_by``: anything further, as text.
     """
 
     name: str
     about: str  #: one line: what must hold
     run: Callable[[Scenario, Sequence[str]], Iterable[Finding]]
     each_task: bool = True
+    tasks: tuple[str, ...] = ()
     solutions: tuple[str, ...] = ()
     spoken: bool = False
     seconds: float = 10.0
+    decided_by: Callable[[Scenario], str] | None = None

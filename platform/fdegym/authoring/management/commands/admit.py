@@ -1,9 +1,8 @@
-"""``manage.py admit [ID …]``: play every solution through the real engines; write ``anchors.json`` if all holds."""
+"""``manage.py admit [ID …]``: play every solution of every task through the real engines; write ``anchors.json``."""
 
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -11,55 +10,60 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.authoring.admission.old import Row, as_json, play_all, write
+from fdegym.authoring.admission.admit import admit, wanted_of
+from fdegym.authoring.admission.report import Report, table, write
 from fdegym.catalog.scenarios import get_scenario
-from fdegym.delivery.local_services import local_services
 from fdegym.lib.errors import FdegymError
 from scenarios.kit.load import scenario_ids
 
 
-def _line(row: Row) -> str:
-    grade = row.played.grade
-    incidents = ", ".join(incident["id"] for incident in grade.incidents) or "–"
-    verdict = f"FAILS: {row.failure}" if row.failure else "holds"
-    return (
-        f"{row.task:<12} {row.name:<20} {row.kind:<10} KPI {grade.kpi:>9.1f}  U {grade.uplift:+.3f}  "
-        f"C {grade.contact_cost:.3f}  S {grade.score:+.3f}  {incidents:<20} {verdict}"
-    )
-
-
 class Command(BaseCommand):
-    help = "Play every solution of the scenarios (all without an ID) and write their anchors."
+    help = "Play every solution of the scenarios (all without an ID), check what must hold and write their anchors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("scenarios", nargs="*", metavar="ID")
-        parser.add_argument("--json", metavar="FILE")
+        parser.add_argument("--json", metavar="FILE", help="write everything that was measured as JSON")
+        parser.add_argument(
+            "--task", action="append", default=[], metavar="T", help="only this task (repeatable); writes no anchors"
+        )
+        parser.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
+        parser.add_argument("--fresh", action="store_true", help="play everything anew, whatever is kept")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report: dict[str, Any] = {}
-        failed = []
-        for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
-            try:
-                scenario = get_scenario(scenario_id)
-                with local_services():
-                    rows = []
-                    for row in play_all(scenario, scenario.config.offered, self._progress):
-                        rows.append(row)
-                        self.stdout.write(_line(row))
-            except FdegymError as problem:
-                raise CommandError(str(problem)) from problem
-            report[scenario_id] = as_json(scenario, rows)
-            if report[scenario_id]["passed"]:
-                written = write(scenario, rows)
-                self.stdout.write(f"{scenario_id}: admitted; {written} is written")
-                if written.parent != scenario.folder:
-                    self.stdout.write(f"This user may not write the scenario's folder: cp {written} {scenario.folder}/")
-            else:
-                failed.append(scenario_id)
+        try:
+            ids = options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS)
+            scenarios = [get_scenario(scenario_id) for scenario_id in dict.fromkeys(ids)]
+            reports = admit(wanted_of(scenarios, options["task"], options["jobs"], options["fresh"]))
+        except FdegymError as problem:
+            raise CommandError(str(problem)) from problem
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted. What was finished is kept; the same command goes on from there.") from None
         if options["json"]:
-            Path(options["json"]).write_text(json.dumps({"scenarios": report}, indent=2) + "\n", encoding="utf-8")
+            self._write_json(Path(options["json"]), reports)
+        failed = [report.scenario.id for report in reports if not self._tell(report)]
         if failed:
             raise CommandError(f"Not admitted: {', '.join(failed)}. No anchors were written for them.")
 
-    def _progress(self, text: str) -> None:
-        print(f"… {text}", file=sys.stderr, flush=True)
+    def _write_json(self, path: Path, reports: list[Report]) -> None:
+        found = {report.scenario.id: report.as_json() for report in reports}
+        try:
+            path.write_text(json.dumps({"scenarios": found}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        except OSError as problem:
+            raise CommandError(f"{path} cannot be written: {problem.strerror}. What was played is kept.") from problem
+
+    def _tell(self, report: Report) -> bool:
+        """Print the table and, where all holds, write the anchors; whether all holds."""
+        for line in table(report):
+            self.stdout.write(line)
+        if report.failures():
+            return False
+        scenario = report.scenario
+        if not report.whole or settings.WORLD_SALT:
+            why = "its worlds are salted" if settings.WORLD_SALT else "not every task was played"
+            self.stdout.write(f"{scenario.id}: all of this holds; no anchors are written, {why}")
+            return True
+        written = write(report)
+        self.stdout.write(f"{scenario.id}: admitted; {written} is written")
+        if written.parent != scenario.folder:
+            self.stdout.write(f"This user may not write the scenario's folder: cp {written} {scenario.folder}/")
+        return True

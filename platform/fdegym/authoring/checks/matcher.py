@@ -1,0 +1,80 @@
+"""The matcher's figures on the test phrasings that it has never seen, and what they must reach."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from fdegym.authoring.admission.findings import Check, Finding
+from scenarios.kit.load import Scenario
+from scenarios.kit.phrasings import load_phrasings
+from stakeholders.matcher import Matcher, TopicInfo
+from stakeholders.matcher.figures import Figures, Share, measure
+
+RIGHT_OF_ANSWERED = 0.95
+FIRST_TRY = {"en": 0.90, "zh": 0.85}
+TWO_PART = 0.85
+GATES_RIGHT = 0.97
+ANSWERED_WRONGLY = 0.05
+KINDS_NOT_ANSWERED = ("off_topic", "fishing", "injected", "neighbour")
+
+
+def _topics(scenario: Scenario) -> list[TopicInfo]:
+    """The topics of all tasks, whatever the facts."""
+    people = tomllib.loads((scenario.folder / "stakeholders.toml").read_text(encoding="utf-8"))["stakeholders"]
+    return [
+        TopicInfo(f"{person['id']}/{topic['id']}", person["id"], topic.get("subject"), topic.get("about", ""))
+        for person in people
+        for topic in person.get("topics", ())
+    ]
+
+
+def _bounds(figures: Figures) -> Iterator[tuple[str, Share, float, bool]]:
+    """(name, share, bound, whether the bound is a least) of every figure of which something was counted."""
+    right = Share()
+    for (who, language), share in figures.right.items():
+        if who == "all":
+            right.hits, right.of = right.hits + share.hits, right.of + share.of
+            yield f"right of answered ({language})", share, RIGHT_OF_ANSWERED, True
+    yield "right of answered", right, RIGHT_OF_ANSWERED, True
+    for language, least in FIRST_TRY.items():
+        yield f"answered rightly at first try ({language})", figures.given.get(("all", language), Share()), least, True
+    yield "two questions, both answered", figures.two_part, TWO_PART, True
+    gates = getattr(figures, "gates", None)
+    if gates is not None:
+        yield "gates right", gates, GATES_RIGHT, True
+    for kind in KINDS_NOT_ANSWERED:
+        yield f"answered though {kind.replace('_', ' ')}", figures.wrongly.get(kind, Share()), ANSWERED_WRONGLY, False
+
+
+def _find(scenario: Scenario, tasks: Sequence[str]) -> Iterator[Finding]:
+    topics = _topics(scenario)
+    if not topics:
+        yield Finding("matcher", "", True, {}, "Nobody of this scenario is asked by topic.")
+        return
+    phrasings = load_phrasings(scenario.folder / "phrasings.toml")
+    matcher = Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher")
+    figures: dict[str, Any] = {}
+    missed: list[str] = []
+    for name, share, bound, least in _bounds(measure(matcher, phrasings, topics)):
+        if not share.of:
+            continue
+        figures[name] = {"value": round(share.value, 4), "of": share.of, "least" if least else "most": bound}
+        if share.value < bound if least else share.value > bound:
+            missed.append(f"{name}: {share.value:.3f} of {share.of}, {'at least' if least else 'at most'} {bound}")
+    words = f"{'; '.join(missed)}. See `manage.py matchreport {scenario.id} --misses`." if missed else ""
+    yield Finding("matcher", "", not missed, figures, words)
+
+
+MATCHER_FIGURES = Check(
+    name="matcher",
+    about="people understand what they are asked, in English and Chinese",
+    run=_find,
+    each_task=False,
+    spoken=True,
+    seconds=40.0,
+)
