@@ -74,7 +74,10 @@ def sandbox_report() -> RuntimeReport:
 
 
 def open_workspace(run_id: str, materials: WorkspaceMaterials) -> None:
-    """Create, start or resume. Idempotent; files of a workspace that was lost come back from its last snapshot."""
+    """Create, start or resume. Idempotent; files of a workspace that was lost come back from its last snapshot.
+
+    Raises ``HostFull`` where there is no room for it now.
+    """
     document = spec_document(materials.spec(run_id))
     keeper().request("open", run=run_id, spec=document, timeout_s=START_TIMEOUT_S)
 
@@ -82,6 +85,12 @@ def open_workspace(run_id: str, materials: WorkspaceMaterials) -> None:
 def workspace_state(run_id: str) -> SandboxState:
     """``running``, ``stopped``, ``created`` or ``gone``."""
     return SandboxState(keeper().request("state", run=run_id)[0]["state"])
+
+
+def waits_for_room(run_id: str) -> str | None:
+    """In words, if the last opening of it found no room on this host."""
+    refused = keeper().request("state", run=run_id)[0]["refused"]
+    return str(refused) if refused else None
 
 
 def stop_workspace(run_id: str) -> None:

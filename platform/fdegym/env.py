@@ -55,6 +55,8 @@ class Environment:
     secure_cookies: bool
     proxies: tuple[str, ...] = ()
     old_keys: tuple[str, ...] = ()
+    workspaces: int | None = None  #: of one host; None: from its memory
+    workspaces_mb: int | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -92,6 +94,8 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_SIGNUP": "who may create an account: loopback, open or closed (default loopback)",
     "FDEGYM_PROXIES": "addresses of reverse proxies whose forwarding headers are believed, separated by commas "
     "(default none)",
+    "FDEGYM_WORKSPACES": "how many workspaces may be open at once on a host (default: one for each 64 MB of the next)",
+    "FDEGYM_WORKSPACES_MB": "memory that the open workspaces of a host may hold together (default: three quarters of it)",
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
     "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
@@ -115,6 +119,18 @@ def _port() -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 5) or not 1 <= int(text) <= 65535:
         raise EnvironmentProblem(f"FDEGYM_PORT is {text!r}; it must be a number from 1 to 65535.")
     return int(text)
+
+
+def _count(name: str) -> int | None:
+    text = os.environ.get(name, "").strip()
+    if text and not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) > 0):
+        raise EnvironmentProblem(f"{name} is {text!r}; it must be a whole number from 1, or not set.")
+    return int(text) if text else None
+
+
+def workspace_capacity() -> tuple[int | None, int | None]:
+    """How many workspaces may be open on a host, and the megabytes that they may hold together. None: not given."""
+    return _count("FDEGYM_WORKSPACES"), _count("FDEGYM_WORKSPACES_MB")
 
 
 def _choice(name: str, default: str, choices: tuple[str, ...]) -> str:
@@ -262,6 +278,7 @@ def read() -> Environment:
     var = Path(os.environ.get("FDEGYM_VAR") or ROOT / "var").resolve()
     sockets = _socket_directory(var)
     _check_private(sockets)
+    workspaces, workspaces_mb = workspace_capacity()
     environment = Environment(
         var=var,
         sockets=sockets,
@@ -280,6 +297,8 @@ def read() -> Environment:
         secure_cookies=_flag("FDEGYM_HTTPS"),
         proxies=_each("FDEGYM_PROXIES", _is_network, "addresses or networks"),
         old_keys=_old_keys(),
+        workspaces=workspaces,
+        workspaces_mb=workspaces_mb,
     )
     environment.prepare()
     return environment

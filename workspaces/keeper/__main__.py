@@ -7,9 +7,12 @@ import asyncio
 import contextlib
 import logging
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from fdegym.env import EnvironmentProblem, workspace_capacity
+from workspaces.keeper.capacity import capacity_of, machine_memory_mb
 from workspaces.keeper.server import Keeper, KeeperRunning, KeeperSettings
 from workspaces.keeper.upkeep import Upkeep
 
@@ -24,7 +27,14 @@ def parse_arguments(argv: list[str] | None = None) -> KeeperSettings:
     parser.add_argument("--idle-stop-s", type=float, default=3600.0)
     parser.add_argument("--save-every-s", type=float, default=60.0)
     parser.add_argument("--look-every-s", type=float, default=15.0)
-    return KeeperSettings(**vars(parser.parse_args(argv)))
+    workspaces, memory_mb = workspace_capacity()
+    parser.add_argument("--workspaces", type=int, default=workspaces, help="that may be open (FDEGYM_WORKSPACES)")
+    parser.add_argument("--workspaces-mb", type=int, default=memory_mb, help="they may hold (FDEGYM_WORKSPACES_MB)")
+    given = vars(parser.parse_args(argv))
+    capacity = capacity_of(
+        machine_memory_mb(), workspaces=given.pop("workspaces"), memory_mb=given.pop("workspaces_mb")
+    )
+    return KeeperSettings(**given, capacity=capacity)
 
 
 async def keep(settings: KeeperSettings) -> None:
@@ -55,8 +65,13 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s keeper %(levelname)s %(message)s")
+    try:
+        settings = parse_arguments()
+    except EnvironmentProblem as problem:
+        print(f"fdegym: {problem}", file=sys.stderr)
+        raise SystemExit(78) from problem
     with asyncio.Runner(loop_factory=_fast_loop()) as runner:
-        runner.run(keep(parse_arguments()))
+        runner.run(keep(settings))
 
 
 if __name__ == "__main__":

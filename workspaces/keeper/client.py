@@ -11,7 +11,7 @@ from typing import Any
 
 from fdegym.lib.errors import FdegymError, RunStateConflict, ServiceUnavailable
 from workspaces.keeper.protocol import BYTES, HEAD, JSON, FrameBroken, byte_head, json_frame, parse_head, parse_json
-from workspaces.runtime.errors import SandboxFileProblem, SandboxGone
+from workspaces.runtime.errors import HostFull, SandboxFileProblem, SandboxGone
 
 NOT_ANSWERING = "The workspace service does not answer. Nothing is lost; it is usually back within seconds: try again."
 
@@ -33,6 +33,8 @@ def raise_refusal(said: dict[str, Any]) -> None:
         raise SandboxFileProblem(text, str(said.get("file")))
     if kind in ("SandboxGone", "SandboxMissing"):
         raise SandboxGone("The workspace is not running. Open it again; its files are kept.")
+    if kind == "HostFull":
+        raise HostFull(text)
     if kind in ("no_terminal", "too_many", "not_running"):
         raise TerminalUnavailable(text, kind)
     if kind in ("SandboxBusy", "SandboxExists", "SandboxTooLarge"):

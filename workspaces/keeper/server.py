@@ -11,11 +11,12 @@ import os
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fdegym.lib.errors import FdegymError
+from workspaces.keeper.capacity import Capacity, Room, capacity_of, machine_memory_mb
 from workspaces.keeper.connection import Connection
 from workspaces.keeper.workspace import TerminalRefused, Workspace
 from workspaces.runtime.base import SandboxState
@@ -42,6 +43,7 @@ class KeeperSettings:
     idle_stop_s: float = 3600.0
     save_every_s: float = 60.0
     look_every_s: float = 15.0
+    capacity: Capacity = field(default_factory=lambda: capacity_of(machine_memory_mb()))
 
 
 class KeeperRunning(FdegymError):
@@ -65,6 +67,7 @@ class Keeper:
         self.workspaces: dict[str, Workspace] = {}
         self._starts = asyncio.Semaphore(settings.starts_at_once)
         self._waiting = 0
+        self._room = Room(settings.capacity)
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def workspace(self, run_id: str) -> Workspace:
@@ -162,14 +165,17 @@ class Keeper:
             return
         self._waiting += 1
         try:
-            async with self._starts:
-                await workspace.open(parse_spec(request["spec"]))
+            spec = parse_spec(request["spec"])
+            async with self._starts, self._room.for_start(workspace.run_id, spec.limits, self.workspaces):
+                await workspace.open(spec)
         finally:
             self._waiting -= 1
         connection.answer({"state": "running"})
 
     async def on_state(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        connection.answer({"state": await self.workspace(request["run"]).state(), "starts_waiting": self._waiting})
+        refused = self._room.refused.get(request["run"])
+        state = await self.workspace(request["run"]).state()
+        connection.answer({"state": state, "starts_waiting": self._waiting, "refused": refused})
 
     async def on_stop(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         await self.workspace(request["run"]).stop("stopped")
@@ -183,6 +189,7 @@ class Keeper:
         """Destroy a workspace from any state."""
         await self.workspace(run_id).destroy()
         self.workspaces.pop(run_id, None)
+        self._room.refused.pop(run_id, None)
 
     async def on_touch(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         self.workspace(request["run"]).touch()

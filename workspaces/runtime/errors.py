@@ -61,6 +61,12 @@ class SandboxFileProblem(SandboxError):
         self.kind = kind
 
 
+class HostFull(SandboxError):
+    """This host has no room for another workspace. Nothing is lost: it can be opened when others are stopped."""
+
+    http_status = 503
+
+
 class RuntimeUnusable(SandboxError):
     """This host cannot run sandboxes; the text says what to install or to allow."""
 

@@ -16,6 +16,7 @@ from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
+from workspaces.runtime.errors import HostFull
 from workspaces.services import reconcile
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,9 @@ def prepare(run_id: str) -> None:
     """Prepare one run; after three failures it is given up, says so, and may be tried again by the person."""
     try:
         prepare_run(run_id)
+    except HostFull as full:
+        # no failure of this run: it waits, and the sweep tries again
+        logger.warning("run %s waits: %s", run_id, full)
     except Exception as failure:
         logger.exception("run %s could not be prepared", run_id)
         words = str(failure) if isinstance(failure, FdegymError) else "an error of ours; the operator's log has it"

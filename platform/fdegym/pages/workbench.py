@@ -6,6 +6,7 @@ passed on: as attachments, or as text in JSON that the page puts into an editor,
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -181,7 +182,11 @@ def _readable(visible: Path, system: Path, path: str) -> Path:
 @require_GET
 @of_run()
 def state(request: HttpRequest, run: Run) -> HttpResponse:
-    return JsonResponse({"state": run.state, "url": reverse("run", args=[run.id]), "reason": run.state_reason})
+    reason = run.state_reason
+    if run.state == RunState.PREPARING:
+        with contextlib.suppress(FdegymError):  # without a keeper nothing is known, and the page goes on asking
+            reason = workspace.waits_for_room(str(run.id)) or reason
+    return JsonResponse({"state": run.state, "url": reverse("run", args=[run.id]), "reason": reason})
 
 
 # ---- terminals -------------------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@
   const look = async () => {
     try {
       const answer = await fetch(line.dataset.stateUrl, { headers: { Accept: "application/json" } });
-      const { state } = await answer.json();
+      const { state, reason } = await answer.json();
       if (state && state !== "preparing") return location.reload();
+      if (reason) line.textContent = reason;
     } catch {
       /* the network is away for a moment: ask again */
     }

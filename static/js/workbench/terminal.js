@@ -131,8 +131,14 @@
         if (turn !== this.turn) return;
         if (refusal.status === 401 || refusal.status === 403) return this.stop("signed out");
         if (refusal.status === 409 || refusal.status === 404) return this.stop("over");
+        // a moment's absence is nobody's business; what lasts, a site without room say, is told once
+        if (refusal.status >= 500 && this.attempt >= 2 && this.told !== refusal.message) {
+          this.told = refusal.message;
+          this.tell(refusal.message);
+        }
         return this.again();
       }
+      this.told = null;
       if (turn !== this.turn) return;
       const after = this.seen === null ? "" : `&after=${this.seen}`;
       const socket = new WebSocket(W.socketUrl(`${ticket.url}${after}`));
