@@ -73,6 +73,19 @@ def test_what_its_owner_closed_to_himself_is_submitted(sandbox: LaunchedSandbox,
     assert (report.files, report.skipped) == (1, ())
 
 
+def test_a_top_folder_closed_to_its_owner_is_kept_and_submitted_too(
+    runtime: BubblewrapRuntime, start: Start, tmp_path: Path
+) -> None:
+    """Else a slip of the keyboard (chmod -R a-x, say) hands in nothing, and loses everything with the next stop."""
+    sandbox = start()
+    shell(sandbox, "echo work > /workspace/system/mine; echo home > ~/mine; chmod 000 /workspace/system; chmod 300 ~")
+    report = sandbox.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+    assert (report.files, report.skipped) == (1, ())
+    assert shell(sandbox, "stat -c %a /workspace/system ~") == "0\n300\n"
+    sandbox = resumed(runtime, sandbox)
+    assert shell(sandbox, "cat /workspace/system/mine ~/mine") == "work\nhome\n"
+
+
 ENDLESS_NAMES = "import os, sys\nos.chdir(sys.argv[1])\nfor i in range({}): {}"
 
 

@@ -36,14 +36,23 @@ def walk(
     Directories come before what they hold. Never follows a link. What lies deeper than 64 folders, and, unless
     ``locked``, in folders that their owner closed to himself, is ``left_out``: its folder is named.
     """
+    parts = files.components(root)
     try:
-        top = files.open_directory(files.components(root))
+        above = files.open_directory(parts[:-1])
     except OSError:
         return
     try:
-        yield from _walk_directory(top, "", 0, locked, left_out)
+        found = os.stat(parts[-1], dir_fd=above, follow_symlinks=False)
+        with _unlocked(parts[-1], above, found, 0o500 if locked else 0):
+            top = os.open(parts[-1], files.DIRECTORY, dir_fd=above)
+            try:
+                yield from _walk_directory(top, "", 0, locked, left_out)
+            finally:
+                os.close(top)
+    except OSError as error:
+        left_out("", error.strerror or "unreadable")
     finally:
-        os.close(top)
+        os.close(above)
 
 
 def _walk_directory(
