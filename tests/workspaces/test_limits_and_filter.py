@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workspaces.launcher import children
 from workspaces.runtime import seccomp
 from workspaces.runtime.base import Limits, SandboxSpec
 from workspaces.runtime.errors import RuntimeUnusable, SandboxExists, SandboxStartFailed
@@ -123,6 +124,29 @@ def test_the_report_admits_what_nothing_enforces() -> None:
     said = Watcher().enforced_by()
     assert said["memory"] == "watcher"
     assert said["processes"].startswith("none") is (os.geteuid() == 0)
+
+
+# memory without a cgroup
+
+
+@pytest.mark.parametrize(
+    ("held", "killed"),
+    [
+        ({10: 50, 11: 40, 12: 30}, [10, 11]),
+        ({10: 20, 11: 40}, []),
+        ({10: 20, 11: 41}, [11]),
+        (dict.fromkeys(range(10, 110), 30), list(range(10, 108))),
+    ],
+)
+def test_of_those_who_hold_too_much_as_many_are_ended_at_one_look_as_it_takes(
+    monkeypatch: pytest.MonkeyPatch, held: dict[int, int], killed: list[int]
+) -> None:
+    """One at each look would let a hundred small programs take the host's memory between two looks."""
+    ended: list[int] = []
+    monkeypatch.setattr(children, "held_bytes", lambda: dict(held))
+    monkeypatch.setattr(children, "proportional_bytes", lambda pid, otherwise: otherwise)
+    monkeypatch.setattr(children.os, "kill", lambda pid, number: ended.append(pid))
+    assert [pid for pid, _, _ in children.kill_largest_above(60)] == killed == ended
 
 
 # fakes

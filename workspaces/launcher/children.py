@@ -203,17 +203,21 @@ def name_of(pid: int) -> str:
     return "".join(letter if letter.isalnum() or letter in "._+-" else "?" for letter in name.strip()) or "A program"
 
 
-def kill_largest_above(limit_bytes: int) -> tuple[int, str, int] | None:
-    """Kill the largest process if all together hold more than ``limit_bytes``; return its pid, name and session."""
+def kill_largest_above(limit_bytes: int) -> list[tuple[int, str, int]]:
+    """Where all together hold more than ``limit_bytes``, kill the largest until the rest holds less: pid, name, session.
+
+    All of them at once: many that each take a little grow faster than one could be killed at every look.
+    """
     held = held_bytes()
-    if sum(held.values()) <= limit_bytes:
-        return None
-    if len(held) <= EXACT_PROCESSES_MAX:
+    if sum(held.values()) > limit_bytes and len(held) <= EXACT_PROCESSES_MAX:
         held = {pid: proportional_bytes(pid, otherwise) for pid, otherwise in held.items()}
-    if sum(held.values()) <= limit_bytes:
-        return None
-    largest = max(held, key=held.__getitem__)
-    name, process = name_of(largest), processes().get(largest)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(largest, signal.SIGKILL)
-    return largest, name, process.session if process is not None else 0
+    killed: list[tuple[int, str, int]] = []
+    known = processes() if sum(held.values()) > limit_bytes else {}
+    while sum(held.values()) > limit_bytes:
+        largest = max(held, key=held.__getitem__)
+        del held[largest]
+        process = known.get(largest)
+        killed.append((largest, name_of(largest), process.session if process is not None else 0))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(largest, signal.SIGKILL)
+    return killed

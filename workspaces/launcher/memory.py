@@ -43,14 +43,12 @@ class MemoryWatch:
         return self._kernel_kills() > self._told
 
     def look(self) -> list[Victim]:
-        """End the largest program if all hold too much; return those that were ended since the last look."""
+        """End the largest programs if all hold too much; return those that were ended since the last look."""
         victims = []
         count = self._kernel_kills()
         victims += [Victim(0, "A program", 0)] * (count > self._told)
         self.kills += count - self._told
         self._told = count
         killed = children.kill_largest_above(self._limit_bytes)
-        if killed is not None:
-            self.kills += 1
-            victims.append(Victim(*killed))
-        return victims
+        self.kills += len(killed)
+        return [*victims, *(Victim(*each) for each in killed)]
