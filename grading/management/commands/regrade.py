@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from fdegym.lib.errors import FdegymError
 from grading.models import Submission
+from grading.score import AnchorsUnusable
 from grading.services import regrade
 
 
@@ -27,7 +28,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no submission of a run {run_id}.") from missing
             try:
                 grade = regrade(submission)
-            except FdegymError as problem:
+            except (FdegymError, AnchorsUnusable) as problem:
                 raise CommandError(f"Run {run_id} was not graded again, and nothing is changed: {problem}") from problem
             if grade is None:
                 submission.refresh_from_db()
