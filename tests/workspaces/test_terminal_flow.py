@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from workspaces.keeper.protocol import BYTES, HEAD, JSON, Splitter
 from workspaces.terminal.flow import (
     CATCH_UP_BYTES,
     FRESH_BYTES,
@@ -133,6 +134,24 @@ def test_the_asciicast_keeps_characters_that_were_split(tmp_path: Path) -> None:
     assert "".join(text for _, kind, text in events if kind == "o") == "A─B�"
     assert [text for _, kind, text in events if kind in "ri"] == ["90x20", "x"]
     assert all(later[0] >= sooner[0] for sooner, later in itertools.pairwise(events))
+
+
+# frames between keeper and site
+
+
+@given(
+    contents=st.lists(st.tuples(st.booleans(), st.binary(max_size=300)), max_size=12),
+    cuts=st.lists(st.integers(1, 400)),
+)
+def test_frames_are_found_however_a_socket_cuts_them(contents: list[tuple[bool, bytes]], cuts: list[int]) -> None:
+    """FC-1."""
+    frames = [(BYTES if raw else JSON, content) for raw, content in contents]
+    stream = b"".join(HEAD.pack(kind, len(content)) + content for kind, content in frames)
+    splitter, found = Splitter(), []
+    for cut in [*cuts, len(stream)]:
+        found += splitter.feed(stream[:cut])
+        stream = stream[cut:]
+    assert found == frames
 
 
 # flow

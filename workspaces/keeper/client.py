@@ -5,14 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fdegym.lib.errors import FdegymError, RunStateConflict, ServiceUnavailable
-from workspaces.keeper.protocol import BYTES, HEAD, JSON, FrameBroken, byte_head, json_frame, parse_head, parse_json
+from workspaces.keeper.protocol import (
+    BYTES,
+    HEAD,
+    JSON,
+    FrameBroken,
+    Splitter,
+    byte_head,
+    json_frame,
+    parse_head,
+    parse_json,
+)
 from workspaces.runtime.errors import HostFull, SandboxFileProblem, SandboxGone
 
+WAITING_BYTES = 256 << 10  #: of a terminal's output, between the keeper and a browser that is slower
 NOT_ANSWERING = "The workspace service does not answer. Nothing is lost; it is usually back within seconds: try again."
 
 
@@ -113,53 +125,110 @@ class KeeperClient:
         return parse_json(content)
 
 
-class TerminalStream:
-    """An attached terminal, for asyncio. ``attach`` makes one; ``frames`` is to be read by one task only."""
+class TerminalStream(asyncio.Protocol):
+    """An attached terminal, for asyncio. ``attach`` makes one; ``frame`` is to be called by one task only."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, hello: dict[str, Any]) -> None:
-        self._reader = reader
-        self._writer = writer
-        self.hello = hello
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._frames: deque[bytes | dict[str, Any]] = deque()
+        self._bytes_waiting = 0
+        self._holding = False  #: the keeper is not listened to: enough waits here
+        self._over = False
+        self._frame_came: asyncio.Future[None] | None = None
+        self._writable: asyncio.Future[None] | None = None  #: while the keeper takes no more
+        self._transport: asyncio.Transport
+        self.hello: dict[str, Any] = {}
 
     @classmethod
     async def attach(cls, path: Path, *, timeout_s: float = 15.0, **fields: Any) -> TerminalStream:
         """Attach to a terminal: ``run``, ``number``, ``role``, ``after``, ``columns``, ``rows``."""
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(timeout_s):
-                reader, writer = await asyncio.open_unix_connection(str(path), limit=256 << 10)
-                writer.write(json_frame({"op": "attach", **fields}))
-                kind, content = await cls._read(reader)
-        except (OSError, TimeoutError, FrameBroken, asyncio.IncompleteReadError) as error:
+                _, stream = await loop.create_unix_connection(cls, str(path))
+                try:
+                    stream._transport.write(json_frame({"op": "attach", **fields}))
+                    said = await stream.frame()
+                except BaseException:
+                    stream.close()
+                    raise
+        except (OSError, TimeoutError) as error:
             raise ServiceUnavailable(NOT_ANSWERING) from error
-        said = parse_json(content) if kind == JSON else {}
+        if not isinstance(said, dict):
+            stream.close()
+            raise ServiceUnavailable(NOT_ANSWERING)
         if said.get("type") != "hello":
-            writer.close()
+            stream.close()
             raise_refusal(said)
-        return cls(reader, writer, said)
+        stream.hello = said
+        return stream
+
+    # asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for kind, content in self._splitter.feed(data):
+                if kind == BYTES:
+                    self._frames.append(content)
+                    self._bytes_waiting += len(content)
+                else:
+                    self._frames.append(parse_json(content))
+        except FrameBroken:
+            self.close()
+        if self._bytes_waiting > WAITING_BYTES and not self._holding:
+            self._holding = True
+            self._transport.pause_reading()
+        self._tell(self._frame_came)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._over = True
+        self._tell(self._frame_came)
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        self._writable = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        self._tell(self._writable)
+        self._writable = None
 
     @staticmethod
-    async def _read(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-        kind, length = parse_head(await reader.readexactly(HEAD.size))
-        return kind, await reader.readexactly(length)
+    def _tell(future: asyncio.Future[None] | None) -> None:
+        if future is not None and not future.done():
+            future.set_result(None)
+
+    # frames
 
     async def frame(self) -> bytes | dict[str, Any] | None:
         """The next output bytes or control message; ``None`` when the keeper closed the connection."""
-        try:
-            kind, content = await self._read(self._reader)
-        except (OSError, FrameBroken, asyncio.IncompleteReadError):
-            return None
-        return content if kind == BYTES else parse_json(content)
+        while not self._frames:
+            if self._over:
+                return None
+            self._frame_came = asyncio.get_running_loop().create_future()
+            await self._frame_came
+        frame = self._frames.popleft()
+        if isinstance(frame, bytes):
+            self._bytes_waiting -= len(frame)
+        if self._holding and self._bytes_waiting < WAITING_BYTES // 2 and not self._over:
+            self._holding = False
+            self._transport.resume_reading()
+        return frame
 
     async def type(self, data: bytes) -> None:
         """Send input; waits while the terminal takes no more."""
-        with contextlib.suppress(OSError):
-            self._writer.writelines((byte_head(len(data)), data))
-            await self._writer.drain()
+        await self._send(byte_head(len(data)) + data)
 
     async def control(self, said: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):
-            self._writer.write(json_frame(said))
-            await self._writer.drain()
+        await self._send(json_frame(said))
+
+    async def _send(self, frame: bytes) -> None:
+        if not self._over:
+            self._transport.write(frame)
+        if self._writable is not None:
+            await self._writable
 
     def close(self) -> None:
-        self._writer.close()
+        self._transport.close()

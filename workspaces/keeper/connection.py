@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, cast
 
-from workspaces.keeper.protocol import BYTES, HEAD, FrameBroken, byte_head, json_frame, parse_head, parse_json
+from workspaces.keeper.protocol import BYTES, FrameBroken, Splitter, byte_head, json_frame, parse_json
 
 if TYPE_CHECKING:
     from workspaces.terminal.flow import Viewer
@@ -22,7 +22,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, handle: Handler) -> None:
         self._handle = handle
-        self._incoming = bytearray()
+        self._splitter = Splitter()
         self._request: dict[str, Any] | None = None  #: announced a body that is still coming
         self._task: asyncio.Task[None] | None = None
         self._writable = True
@@ -37,14 +37,8 @@ class Connection(asyncio.Protocol):
         self.transport.set_write_buffer_limits(high=OUT_HIGH_BYTES)
 
     def data_received(self, data: bytes) -> None:
-        self._incoming += data
         try:
-            while len(self._incoming) >= HEAD.size:
-                kind, length = parse_head(bytes(self._incoming[: HEAD.size]))
-                if len(self._incoming) < HEAD.size + length:
-                    return
-                content = bytes(self._incoming[HEAD.size : HEAD.size + length])
-                del self._incoming[: HEAD.size + length]
+            for kind, content in self._splitter.feed(data):
                 self._frame(kind, content)
         except FrameBroken:
             self.close()

@@ -30,9 +30,9 @@ def byte_head(count: int) -> bytes:
     return HEAD.pack(BYTES, count)
 
 
-def parse_head(head: bytes) -> tuple[bytes, int]:
+def parse_head(head: bytes | bytearray, at: int = 0) -> tuple[bytes, int]:
     """(type, length) of the frame that follows."""
-    kind, length = HEAD.unpack(head)
+    kind, length = HEAD.unpack_from(head, at)
     if kind not in (JSON, BYTES) or length > FRAME_BYTES_MAX:
         raise FrameBroken("not a frame of the keeper's protocol")
     return kind, length
@@ -46,3 +46,30 @@ def parse_json(content: bytes) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise FrameBroken("a JSON frame does not hold an object")
     return said
+
+
+class Splitter:
+    """Finds the frames in what a socket gives, however it cuts them."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
+        """(type, content) of every frame that ``data`` completes."""
+        if self._rest:
+            self._rest += data
+        given = self._rest or data
+        found, at, end = [], 0, len(given)
+        with memoryview(given) as view:
+            while end - at >= HEAD.size:
+                kind, length = parse_head(given, at)
+                begins, ends = at + HEAD.size, at + HEAD.size + length
+                if ends > end:
+                    break
+                found.append((kind, bytes(view[begins:ends])))
+                at = ends
+        if self._rest:
+            del self._rest[:at]
+        elif at < end:
+            self._rest += data[at:]
+        return found

@@ -48,14 +48,10 @@ class Audience:
 
     def __init__(self) -> None:
         self.viewers: list[Viewer] = []
+        self.controlling: Viewer | None = None  #: the owner's tab used last
         self._clock = 0
         self._held = False
         self.unattended = 0  #: bytes printed since nobody was in control
-
-    @property
-    def controlling(self) -> Viewer | None:
-        owners = [viewer for viewer in self.viewers if viewer.owner]
-        return max(owners, key=lambda viewer: viewer.last_active, default=None)
 
     def join(self, viewer: Viewer) -> None:
         self.viewers.append(viewer)
@@ -65,14 +61,17 @@ class Audience:
     def leave(self, viewer: Viewer) -> None:
         if viewer in self.viewers:
             self.viewers.remove(viewer)
+        owners = [each for each in self.viewers if each.owner]
+        self.controlling = max(owners, key=lambda each: each.last_active, default=None)
 
     def active(self, viewer: Viewer) -> bool:
         """Note that an owner used the terminal; ``True`` if control moved to it."""
-        before = self.controlling
+        moved = self.controlling is not viewer
+        self.controlling = viewer
         self._clock += 1
         viewer.last_active = self._clock
         self.unattended = 0
-        return before is not viewer
+        return moved
 
     def size(self) -> tuple[int, int] | None:
         """The size that the terminal should have: that of the owner's tab used last that told one."""

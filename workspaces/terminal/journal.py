@@ -92,19 +92,21 @@ class Journal:
         self._numbers[_ENDS] += got
         return got
 
-    def settle(self) -> bytes:
-        """Write everything that was read into the record and return it.
+    def pending(self) -> bytes:
+        """What was read and is not in the record yet."""
+        return bytes(self._room[: len(self)])
+
+    def settle(self) -> None:
+        """Write everything that is pending into the record.
 
         Killed before the record is written, the room has it; after that, the record's end shows that it has it; with the
         room free there is nothing to take, whatever the numbers say; the last step is a single store.
         """
         count = len(self)
-        data = bytes(self._room[:count])
-        if data:
-            self._record.output(data)
+        if count:
+            self._record.output(self._room[:count])
             self._room[:count] = _FREE_ROOM[:count]
             self._numbers[_BEGINS] = self._numbers[_ENDS]
-        return data
 
     # input
 

@@ -92,7 +92,7 @@ class Record:
         self.full = size >= self.limit_bytes
         return size
 
-    def _note(self, kind: Kind, content: bytes, position: int) -> None:
+    def _note(self, kind: Kind, content: bytes | memoryview, position: int) -> None:
         if kind is Kind.OUTPUT:
             if not self._starts or self.end - self._starts[-1] >= INDEX_EVERY:
                 self._starts.append(self.end)
@@ -101,9 +101,9 @@ class Record:
         elif kind is Kind.INPUT:
             self.typed += len(content)
         elif kind is Kind.GAP:
-            self.end += int(json.loads(content)["bytes"])
+            self.end += int(json.loads(bytes(content))["bytes"])
 
-    def _append(self, kind: Kind, content: bytes) -> None:
+    def _append(self, kind: Kind, content: bytes | memoryview) -> None:
         data = memoryview(ENTRY.pack(time.time(), kind, len(content)) + content)
         position, end = self._size, self._size + len(data)
         try:
@@ -116,7 +116,7 @@ class Record:
         self._size = end
         self._note(kind, content, position)
 
-    def output(self, data: bytes) -> None:
+    def output(self, data: bytes | memoryview) -> None:
         """Append what the terminal printed."""
         if self._size + len(data) + ENTRY.size > self.limit_bytes:
             self.full = True

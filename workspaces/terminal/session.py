@@ -25,6 +25,7 @@ SHORT_READ_BYTES = 2048
 RING_BYTES = 1 << 20
 SEND_BYTES = 64 << 10
 INPUT_QUEUE_BYTES = 1 << 20
+INPUT_BYTES = 16 << 10  #: what is offered to the PTY at once
 
 
 class Outlet(Protocol):
@@ -69,8 +70,10 @@ class TerminalSession:
         self._loop = asyncio.get_running_loop()
         self._master = master
         self._outlets: dict[Viewer, Outlet] = {}
+        self.end = self.began = record.end  #: sequence number of the next byte; where this shell begins
         self._ring = bytearray()
-        self._ring_start = self.began = record.end
+        self._ring_start = record.end
+        self._latest = b""  #: the ring's last bytes, for whoever has all others
         self._input = bytearray()
         self._holding_input = False
         self._flush: asyncio.TimerHandle | None = None
@@ -81,15 +84,12 @@ class TerminalSession:
         os.set_blocking(master, False)
         if taken_up and journal.typed < record.typed:
             self._input += record.read_typed(journal.typed)
-        self._write_on()
+            self._loop.add_writer(master, self._write_on)
+        else:
+            journal.typed = record.typed
         self._read_on()
 
     # output
-
-    @property
-    def end(self) -> int:
-        """Sequence number of the next byte."""
-        return self.record.end
 
     def _read_on(self) -> None:
         self._rest = None
@@ -140,9 +140,10 @@ class TerminalSession:
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        data = self.journal.settle()
+        data = self._latest = self.journal.pending()
         if not data:
             return
+        self.end += len(data)
         self._ring += data
         if len(self._ring) > 2 * RING_BYTES:
             surplus = len(self._ring) - RING_BYTES
@@ -151,6 +152,7 @@ class TerminalSession:
         self.last_active = time.monotonic()
         for viewer in list(self.audience.viewers):
             self._pump(viewer)
+        self.journal.settle()  # after those who wait for it: until then the journal keeps it
         self._flushed_at = self._loop.time()
         rest_s = self.audience.printed(len(data))
         if rest_s:
@@ -169,6 +171,8 @@ class TerminalSession:
         return not self._holding_input and self.audience.held(self.end)
 
     def _bytes_from(self, start: int, count: int) -> bytes:
+        if start == self.end - len(self._latest) and count >= len(self._latest):
+            return self._latest
         if start >= self._ring_start:
             offset = start - self._ring_start
             return bytes(self._ring[offset : offset + count])
@@ -284,11 +288,15 @@ class TerminalSession:
         if self.audience.active(viewer):
             self._apply_size()
         self.last_active = time.monotonic()
-        self.record.input(data)
-        waiting = bool(self._input)
-        self._input += data
-        if not waiting:
-            self._write_on()
+        if self._input:
+            self.record.input(data)
+            self._input += data
+        else:  # the key first, then its record: somebody waits for its echo
+            rest = data[self._give(data) :]
+            self.record.input(data)
+            if rest:
+                self._input += rest
+                self._loop.add_writer(self._master, self._write_on)
         if len(self._input) > INPUT_QUEUE_BYTES:
             self._holding_input = True
             for each, outlet in self._outlets.items():
@@ -297,29 +305,30 @@ class TerminalSession:
             if not self._reading and self._rest is None:
                 self._read_on()
 
-    def _write_on(self) -> None:
-        try:
-            while self._input:
-                self._write(self._input[: 16 << 10])
-        except BlockingIOError:
-            self._loop.add_writer(self._master, self._write_on)
-            self._let_input_come()
-            return
-        except OSError:
-            self._input.clear()
-        self.journal.typed = self.record.typed
-        self._loop.remove_writer(self._master)
-        self._let_input_come()
+    def _give(self, data: bytes | bytearray) -> int:
+        """Give the PTY what it takes; return how much. Counted before: killed in between, a line is rather lost than run
+        twice. For a shell that is gone everything is as good as taken.
+        """
+        typed, given = self.journal.typed, 0
+        while given < len(data):
+            part = data[given : given + INPUT_BYTES]
+            self.journal.typed = typed + given + len(part)
+            try:
+                given += os.write(self._master, part)
+            except BlockingIOError:
+                break
+            except OSError:
+                return len(data)
+        self.journal.typed = typed + given
+        return given
 
-    def _write(self, data: bytearray) -> None:
-        """Give the PTY what it takes. Counted before: killed in between, a line is rather lost than run twice."""
-        count, typed = 0, self.journal.typed
-        self.journal.typed = typed + len(data)
-        try:
-            count = os.write(self._master, data)
-        finally:
-            self.journal.typed = typed + count
-        del self._input[:count]
+    def _write_on(self) -> None:
+        """Go on with what waits, when the PTY takes more."""
+        del self._input[: self._give(self._input)]
+        if not self._input:
+            self.journal.typed = self.record.typed
+            self._loop.remove_writer(self._master)
+        self._let_input_come()
 
     def _let_input_come(self) -> None:
         if self._holding_input and len(self._input) <= INPUT_QUEUE_BYTES // 4:
