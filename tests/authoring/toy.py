@@ -57,6 +57,7 @@ def write_toy(directory: Path) -> Path:
     _edit(folder / "world.py", OLD_TRUTH, TRUTH)
     _edit(folder / "world.py", "DAYS = 10", "DAYS = 3")
     _edit(folder / "grader.py", "scenarios.scenario_tiny", f"scenarios.{NAME}")
+    _edit(folder / "grader.py", "-2 if total is not None else 0", "-2")
     _edit(folder / "grader.py", "    if changed:\n", "    if changed and False:\n")
     write_solution(folder, "reference", NET, why="Takes goods brought back off.")
     for task, total in (("kept", SOLD), ("fee", TWICE)):

@@ -13,13 +13,21 @@ from fdegym.authoring.admission.place import alone
 from fdegym.authoring.admission.plays import Kept
 from fdegym.authoring.admission.pool import Done, services, work_through
 from fdegym.authoring.admission.progress import Progress
+from fdegym.authoring.admission.registry import all_checks
 from fdegym.authoring.admission.report import Report
 from fdegym.authoring.admission.store import Store
 from fdegym.authoring.admission.work import CHECK, ENDS, PLAY, Item, ends_of, plan
+from fdegym.lib.errors import FdegymError
 from grading.anchors import TaskAnchors
 from grading.score import AnchorsUnusable
 from scenarios.kit.load import Scenario
 from scenarios.kit.solutions import solution_names
+
+
+class NameUnknown(FdegymError):
+    """No scenario has a solution, and admission no check, of this name."""
+
+    http_status = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +36,27 @@ class Wanted:
 
     scenarios: Sequence[tuple[Scenario, tuple[str, ...]]]
     jobs: int
+    only: frozenset[str] = frozenset()  #: names of solutions and checks; empty: all
     fresh: bool = False
 
 
-def wanted_of(scenarios: Iterable[Scenario], tasks: Sequence[str], jobs: int | None, fresh: bool) -> Wanted:
-    """Raises ``TaskUnknown`` for a task that a scenario does not have; no tasks are all of them."""
+def wanted_of(
+    scenarios: Iterable[Scenario], tasks: Sequence[str], only: Sequence[str], jobs: int | None, fresh: bool
+) -> Wanted:
+    """No ``tasks`` are all of them, no ``only`` is everything; the two ends of U are always played.
+
+    Raises ``TaskUnknown`` or ``NameUnknown`` for what a scenario does not have.
+    """
     chosen = []
     for scenario in scenarios:
         for task in tasks:
             scenario.facts_of(task)
+        known = {*solution_names(scenario), *(check.name for check in all_checks())}
+        if unknown := sorted(set(only) - known):
+            raise NameUnknown(f"{scenario.id} has no solution or check {', '.join(unknown)}.")
         chosen.append((scenario, tuple(task for task in scenario.task_ids if task in tasks or not tasks)))
-    return Wanted(chosen, jobs or len(os.sched_getaffinity(0)), fresh)
+    names = frozenset((*only, "do_nothing", "reference")) if only else frozenset()
+    return Wanted(chosen, jobs or len(os.sched_getaffinity(0)), names, fresh)
 
 
 def admit(wanted: Wanted) -> list[Report]:
@@ -50,6 +68,7 @@ def admit(wanted: Wanted) -> list[Report]:
             replace(item, seconds=taken.get(item.label, item.seconds))
             for scenario, tasks in wanted.scenarios
             for item in plan(scenario, tasks)
+            if not wanted.only or item.name in wanted.only
         ]
         done = {}
         for item in items:
@@ -60,7 +79,10 @@ def admit(wanted: Wanted) -> list[Report]:
         if missing:
             done |= _do(missing, place, store, wanted.jobs)
         store.forget_unasked()
-    return [_judged(scenario, tasks, done.values()) for scenario, tasks in wanted.scenarios]
+    return [
+        _judged(scenario, tasks, done.values(), whole=not wanted.only and set(tasks) == set(scenario.task_ids))
+        for scenario, tasks in wanted.scenarios
+    ]
 
 
 def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item, Done]:
@@ -73,7 +95,7 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     try:
         with services(place, sorted({item.scenario for item in missing}), progress.note):
             for one in work_through(todo, place, jobs):
-                if one.result is not None and one.item.part != ENDS:
+                if _lasts(one):
                     store.keep(one.item, one.result, one.seconds)
                 if one.result is not None:
                     durations[one.item.label] = one.seconds
@@ -85,7 +107,14 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     return done
 
 
-def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done]) -> Report:
+def _lasts(done: Done) -> bool:
+    """Whether a result is kept. What failed is done anew: the reason may have been this hour's machine."""
+    if done.result is None or done.item.part == ENDS:
+        return False
+    return all(finding["passed"] for finding in done.result.get("findings", ()))
+
+
+def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done], *, whole: bool) -> Report:
     mine = [one for one in done if one.item.scenario == scenario.id]
     plays = {(one.item.task, one.item.name): one for one in mine if one.item.part == PLAY}
     anchors: dict[str, TaskAnchors] = {}
@@ -105,7 +134,6 @@ def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done]) ->
         elif one.item.part == CHECK:
             unfound[one.item.label.removeprefix(f"{scenario.id} · ")] = one.failed
     findings.sort(key=lambda finding: finding.check)
-    whole = set(tasks) == set(scenario.task_ids)
     return Report(Played(scenario, anchors, unplayed), findings, unfound, whole)
 
 

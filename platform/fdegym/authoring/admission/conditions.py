@@ -10,7 +10,7 @@ from decimal import Decimal
 from grading.anchors import SolutionFigures, TaskAnchors
 from grading.score import FLOOR, adjusted
 from scenarios.kit.load import ORIGINAL, Scenario
-from scenarios.kit.solutions import ORIGINAL_SOLUTION, ablated_fact, solution_names, solution_note
+from scenarios.kit.solutions import ORIGINAL_SOLUTION, ablated_fact, solution_names, solution_note, solutions_on
 
 REFERENCE_LEAST = Decimal("0.95")
 LITERAL_MOST = Decimal("0.2")
@@ -53,7 +53,7 @@ class Played:
 
 
 def failures(played: Played, *, whole: bool) -> list[Failure]:
-    """All that does not hold. ``whole``: every task was played, so that what concerns them together is judged too."""
+    """All that does not hold. ``whole``: everything was played, so that what concerns all tasks together is judged too."""
     found = [Failure(task, name, words) for (task, name), words in played.unplayed.items()]
     for task, anchors in played.tasks.items():
         for name, figures in anchors.solutions.items():
@@ -153,6 +153,8 @@ def ablations_of(played: Played, task: str) -> dict[str, list[str]]:
 
 
 def _ablations(played: Played, task: str) -> Iterator[Failure]:
+    if set(solutions_on(played.scenario, task)) - set(played.tasks[task].solutions):
+        return  # it may be among those that were not played
     for fact, names in ablations_of(played, task).items():
         if not names:
             yield Failure(

@@ -25,6 +25,7 @@ WORKER, HOST = "fdegym.authoring.admission.worker", "fdegym.authoring.admission.
 ITEM_PATIENCE_S = 3600.0  #: longest that a worker may be silent over one item
 HOST_PATIENCE_S = 300.0
 END_PATIENCE_S = 45.0
+KILL_PATIENCE_S = 5.0  #: for one that answers no more
 TRIES = 2
 
 
@@ -117,7 +118,7 @@ class Worker:
             if line.endswith("\n"):
                 answer: dict[str, Any] = json.loads(line)
                 return answer
-        self.end(patience_s=5)
+        self.end(KILL_PATIENCE_S)
         return None
 
     def dismiss(self) -> None:
@@ -126,7 +127,7 @@ class Worker:
             with contextlib.suppress(OSError, ValueError):
                 self._process.stdin.close()
 
-    def end(self, *, patience_s: float = END_PATIENCE_S) -> None:
+    def end(self, patience_s: float) -> None:
         self.dismiss()
         if self._process is not None:
             end(self._process, patience_s)
@@ -186,7 +187,7 @@ def work_through(items: Iterable[Item], place: Path, jobs: int) -> Iterator[Done
         for worker in workers:
             worker.dismiss()
         for worker, thread in zip(workers, threads, strict=True):
-            worker.end()
+            worker.end(END_PATIENCE_S)
             thread.join()
 
 

@@ -33,7 +33,7 @@ BATTERY = "battery "
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that an admission found out about a scenario. ``whole``: all tasks were played."""
+    """Everything that an admission found out about a scenario. ``whole``: nothing was left out."""
 
     played: Played
     findings: Sequence[Finding]
@@ -135,18 +135,21 @@ def _findings(report: Report) -> Iterator[str]:
     """A line for each finding; of the battery's entries only those that were not withstood."""
     battery = [finding for finding in report.findings if finding.check.startswith(BATTERY)]
     if battery:
-        yield f"{'battery':<16}{'original':<14}{sum(one.passed for one in battery)} of {len(battery)} entries withstood"
+        yield f"{'battery':<24}{'':<14}{sum(one.passed for one in battery)} of {len(battery)} entries withstood"
     for finding in report.findings:
         if finding in battery and finding.passed:
             continue
         figures = ", ".join(f"{name} {_short(value)}" for name, value in finding.figures.items())
         mark = "holds" if finding.passed else "FAILS"
-        yield f"{finding.check:<16}{finding.task:<14}{mark:<7}{figures or finding.words}"
+        yield f"{finding.check:<24}{finding.task:<14}{mark:<7}{figures or finding.words}"
 
 
 def _short(value: Any) -> str:
+    """A figure in a line; of nested ones the value, or how many there are."""
     if isinstance(value, Mapping):
-        return _short(value.get("value", dict(value)))
+        return _short(value["value"]) if "value" in value else f"({len(value)})"
+    if isinstance(value, list | tuple):
+        return f"({len(value)})" if len(value) > 6 else " ".join(_short(one) for one in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -26,7 +26,7 @@ class Store:
     def find(self, item: Item) -> dict[str, Any] | None:
         """The result kept under an item's key; None where there is none that can be read."""
         path = self._kept / f"{item.key}.json"
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["result"]
             with contextlib.suppress(OSError):
                 os.utime(path)
@@ -45,7 +45,7 @@ class Store:
 
     def durations(self) -> dict[str, float]:
         """Label → seconds that a piece of work took last time, however it was decided then."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             return {str(label): float(taken) for label, taken in json.loads(self._durations.read_text()).items()}
         return {}
 

@@ -26,6 +26,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--task", action="append", default=[], metavar="T", help="only this task (repeatable); writes no anchors"
         )
+        parser.add_argument(
+            "--only",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="only this solution or check, and the two ends of U (repeatable); writes no anchors",
+        )
         parser.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
         parser.add_argument("--fresh", action="store_true", help="play everything anew, whatever is kept")
 
@@ -33,7 +40,8 @@ class Command(BaseCommand):
         try:
             ids = options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS)
             scenarios = [get_scenario(scenario_id) for scenario_id in dict.fromkeys(ids)]
-            reports = admit(wanted_of(scenarios, options["task"], options["jobs"], options["fresh"]))
+            wanted = wanted_of(scenarios, options["task"], options["only"], options["jobs"], options["fresh"])
+            reports = admit(wanted)
         except FdegymError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
@@ -59,7 +67,7 @@ class Command(BaseCommand):
             return False
         scenario = report.scenario
         if not report.whole or settings.WORLD_SALT:
-            why = "its worlds are salted" if settings.WORLD_SALT else "not every task was played"
+            why = "its worlds are salted" if settings.WORLD_SALT else "not everything was played"
             self.stdout.write(f"{scenario.id}: all of this holds; no anchors are written, {why}")
             return True
         written = write(report)
