@@ -15,7 +15,7 @@ from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
 from grading.anchors import TaskAnchors
 from grading.contacts import conversation_of
-from grading.measure import Measured, measure
+from grading.measure import Measured, Watch, measure, unwatched
 from grading.models import Grade, Submission
 from grading.queue import LeaseLost, beating, decide_graded, deciding, give_up, note_progress
 from grading.recount import field_hashes
@@ -32,21 +32,22 @@ logger = logging.getLogger(__name__)
 LONGEST_S = 2 * 3600.0  #: more than two anchors and a delivery can take within their own limits
 
 
-def attempt(submission: Submission) -> None:
+def attempt(submission: Submission, *, watched: Watch = unwatched) -> None:
     """Grade a submission that was taken. Whatever goes wrong is recorded as our failure, never as the delivery's score.
+    ``watched`` as in ``measure``.
 
     Raises nothing but interrupts: they leave the submission to whoever finds its lease run out.
     """
     try:
         with beating(submission, longest_s=LONGEST_S):
-            _attempt(submission)
+            _attempt(submission, watched)
     except LeaseLost:
         logger.warning("submission %s was taken over by another worker; this one's result is dropped", submission.pk)
 
 
-def _attempt(submission: Submission) -> None:
+def _attempt(submission: Submission, watched: Watch) -> None:
     try:
-        _grade(submission)
+        _grade(submission, watched)
     except ReplayVoid as void:
         give_up(submission, str(void), detail=void.detail, retry=void.retry)
     except SandboxError as problem:
@@ -58,7 +59,7 @@ def _attempt(submission: Submission) -> None:
         give_up(submission, "Grading failed through an error of ours.", detail=traceback.format_exc(), retry=True)
 
 
-def _grade(submission: Submission) -> None:
+def _grade(submission: Submission, watched: Watch) -> None:
     task = task_of(submission.run)
     anchors = task_anchors(
         task, progress=lambda done, total, what: note_progress(submission, "anchors", done, total, what)
@@ -69,6 +70,7 @@ def _grade(submission: Submission) -> None:
         submission.sealed,
         on_step=lambda step: note_progress(submission, step),
         progress=lambda done, total, what: note_progress(submission, "replay", done, total, what),
+        watched=watched,
     )
     note_progress(submission, "score")
     with deciding(submission) as locked:

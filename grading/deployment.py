@@ -48,6 +48,16 @@ class SandboxDeployment:
     def __init__(self, sandbox: FilesSandbox, drops: Path) -> None:
         self._sandbox, self._drops = sandbox, drops
 
+    @property
+    def sandbox(self) -> FilesSandbox:
+        """The sandbox itself, for who watches a replay."""
+        return self._sandbox
+
+    @property
+    def drops(self) -> Path:
+        """The host's directory of production's drops."""
+        return self._drops
+
     def put(self, path: str, data: bytes) -> None:
         target = f"{SYSTEM}/{path}"
         try:

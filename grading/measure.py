@@ -51,7 +51,12 @@ def _silent(step: str) -> None:
     """For measurements that nobody watches."""
 
 
-def _unwatched(deployment: Deployment) -> Deployment:
+#: Puts somebody between a replay and its deployment, who sees what passes.
+Watch = Callable[[Deployment], Deployment]
+
+
+def unwatched(deployment: Deployment) -> Deployment:
+    """Nobody is between."""
     return deployment
 
 
@@ -62,7 +67,7 @@ def measure(
     salt: str | None = None,
     on_step: Callable[[str], None] = _silent,
     progress: ProgressCallback = no_progress,
-    watched: Callable[[Deployment], Deployment] = _unwatched,
+    watched: Watch = unwatched,
 ) -> Measured:
     """Deploy ``system`` (a folder, or a tar of ``Sandbox.snapshot``) and replay the task's held-out data on it.
 

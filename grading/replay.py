@@ -33,6 +33,7 @@ from scenarios.kit.world import IncidentFound, Outcome
 from workspaces.runtime.base import CallLimits, StepResult
 
 PROGRESS_INTERVAL_S = 0.2
+OVERLOADED = "The grading machine was overloaded and could not give your system its time."
 OBSTRUCTED = "production's own files"  #: under this name the summary counts files that production could not bring
 
 
@@ -155,9 +156,7 @@ class _Relay:
         else:
             step = self._deployment.step(argv, self._budget.call_limits())
             if step.failure == "wall_limit" and self._host_overloaded():
-                raise ReplayVoid(
-                    "The grading machine was overloaded and could not give your system its time.", retry=True
-                )
+                raise ReplayVoid(OVERLOADED, retry=True)
         self._budget.note(name, step)
         return step
 

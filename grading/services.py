@@ -11,7 +11,7 @@ from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
 from grading.attempt import add_grade, attempt, check_seal, task_of
 from grading.contacts import conversation_of
-from grading.measure import measure
+from grading.measure import Watch, measure, unwatched
 from grading.models import Grade, Submission, SubmissionState
 from grading.processes import process_name
 from grading.queue import (
@@ -49,10 +49,11 @@ def current_grade(run: Run) -> Grade | None:
     return Grade.objects.filter(submission__run=run).select_related("submission").order_by("number").first()
 
 
-def grade_submission(submission: Submission) -> Grade | None:
+def grade_submission(submission: Submission, *, watched: Watch = unwatched) -> Grade | None:
     """Bring a submission to its end, here and now; the grade that counts, or None when it ended void.
 
-    Where another worker is grading it this waits for that worker, and takes over should it die.
+    Where another worker is grading it this waits for that worker, and takes over should it die. ``watched`` as in
+    ``measure``; it sees only what this process grades.
     """
     while True:
         submission.refresh_from_db()
@@ -60,7 +61,7 @@ def grade_submission(submission: Submission) -> Grade | None:
             return current_grade(submission.run)
         taken = take_this_submission(submission, worker_name())
         if taken is not None:
-            attempt(taken)
+            attempt(taken, watched=watched)
         else:
             time.sleep(ASK_AGAIN_S)
 

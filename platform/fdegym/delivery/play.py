@@ -141,10 +141,10 @@ def play(
         submission.refresh_from_db()
         return Played(run, task, solution, submission, grade)
     finally:
-        _end(run)
+        end_command_run(run)
 
 
-def _end(run: Run) -> None:
+def end_command_run(run: Run) -> None:
     """Leave nothing behind, also when the command was interrupted: such a run has failed, it is no submission."""
     run.refresh_from_db()
     if run.state == RunState.OPEN:
