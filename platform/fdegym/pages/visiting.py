@@ -21,7 +21,7 @@ from fdegym.pages.news import latest_news
 from fdegym.pages.rows import progress_of, rows_of
 from fdegym.pages.templatetags import figures
 from fdegym.runs.access import live_run_of, runs_of
-from fdegym.runs.models import Run
+from fdegym.runs.models import BEGUN, Run
 from grading.score import RESOLVED_AT, score_run, uplift
 from scenarios.kit.errors import ScenarioUnknown
 from scenarios.kit.load import Scenario
@@ -95,6 +95,7 @@ def scenario(request: HttpRequest, scenario_id: str) -> HttpResponse:
         "people": directory(found),
         "evidence": evidence_of(one.id),
         "my_runs": rows_of(own, {one.id: one.customer}),
+        "has_begun": any(run.state in BEGUN for run in own),
         "live_run": next((run for run in own if run.is_live), None),
     }
     return render(request, "pages/scenario.html", context)
