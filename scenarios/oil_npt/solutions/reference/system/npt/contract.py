@@ -13,7 +13,7 @@ from pathlib import Path
 
 from npt.stops import Stop
 
-CONFIG = Path("config/contract.toml")
+CONFIG = Path("config")
 Interval = tuple[datetime, datetime]
 
 
@@ -45,9 +45,9 @@ class Settlement:
     credited: tuple[Interval, ...]
 
 
-def load_terms(path: Path = CONFIG) -> list[Terms]:
+def load_terms(config: Path = CONFIG) -> list[Terms]:
     """The terms of the contract file, oldest first."""
-    with path.open("rb") as file:
+    with (config / "contract.toml").open("rb") as file:
         rows = tomllib.load(file)["terms"]
     terms = [
         Terms(

@@ -60,13 +60,13 @@ class Row:
 class MonthEnd:
     """The closing of one calendar month for all rigs."""
 
-    def __init__(self, db: sqlite3.Connection, month: date) -> None:
+    def __init__(self, db: sqlite3.Connection, month: date, config: Path = Path("config")) -> None:
         self._db = db
         self._month = month
         self._after = next_month(month)
-        self._record = Record(db)
-        self._owners = Owners(db)
-        self._terms = load_terms()
+        self._record = Record(db, config)
+        self._owners = Owners(db, config)
+        self._terms = load_terms(config)
         self._reviews_left = REVIEWS_A_MONTH
         db.execute(AUDIT)
         db.execute("DELETE FROM settlement WHERE claim_month = ?", (f"{month:%Y-%m}",))

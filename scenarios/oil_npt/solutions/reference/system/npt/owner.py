@@ -7,7 +7,7 @@ import tomllib
 from datetime import date
 from pathlib import Path
 
-CONFIG = Path("config/contract.toml")
+CONFIG = Path("config")
 OPERATOR = "TBE"
 
 
@@ -15,7 +15,7 @@ class Owners:
     """Answers for any item, rig and day."""
 
     def __init__(self, db: sqlite3.Connection, config: Path = CONFIG) -> None:
-        with config.open("rb") as file:
+        with (config / "contract.toml").open("rb") as file:
             self._listed = frozenset(tomllib.load(file)["exhibit_d"]["items"])
         self._hires: dict[tuple[str, str], list[tuple[str, str]]] = {}
         orders = db.execute("SELECT rig_id, tag, on_hire, off_hire FROM rental_order WHERE payer = ?", (OPERATOR,))

@@ -13,8 +13,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-BINDING_REVISION = Path("config/record.toml")
-TOOLS = Path("config/tools.toml")
+CONFIG = Path("config")
 METRES_PER_FOOT = 0.3048
 
 BINDING = {
@@ -54,9 +53,9 @@ FIELD = Feed(frozenset(), date.min, timedelta(), 1.0)
 class Record:
     """Reads binding reports from the store."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, config: Path = CONFIG) -> None:
         self._db = db
-        self._binding = BINDING[_settings(BINDING_REVISION)["binding"]]
+        self._binding = BINDING[_settings(config / "record.toml")["binding"]]
         self._feeds = [
             Feed(
                 frozenset(row["contractors"]),
@@ -64,7 +63,7 @@ class Record:
                 timedelta(hours=row["hours_behind_field_time"]),
                 METRES_PER_FOOT if row["depth_in_feet"] else 1.0,
             )
-            for row in _settings(TOOLS).get("tool", [])
+            for row in _settings(config / "tools.toml").get("tool", [])
         ]
 
     def rigs(self) -> list[str]:

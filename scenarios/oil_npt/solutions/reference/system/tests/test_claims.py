@@ -1,4 +1,7 @@
-"""The rules of the claims on hand-made reports: ``python -m unittest discover -s tests -t .`` in the system's folder."""
+"""The rules of the claims on hand-made reports: ``python -m unittest discover -s tests -t .`` in the system's folder.
+
+They have a contract of their own, so that they hold whatever ``config/`` says.
+"""
 
 import csv
 import tempfile
@@ -12,6 +15,29 @@ from npt.month_end import MonthEnd
 from npt.stops import Part, Stop
 
 DRILL, TRIP, REAM, REPAIR = 2, 6, 3, 8
+
+CONTRACT = """
+[[terms]]
+clause = "A2 14.2-14.4"
+contractors = ["HD"]
+since = 2026-07-01
+counted = ["trip_out", "repair", "return"]
+job_allowance_h = 1.5
+month_allowance_h = 6.0
+charged_to = "job"
+recurrence_days = 14
+
+[exhibit_d]
+items = ["MWD"]
+"""
+
+
+def write_config(folder):
+    folder.mkdir()
+    (folder / "contract.toml").write_text(CONTRACT, encoding="utf-8")
+    (folder / "record.toml").write_text('binding = "last_joint"', encoding="utf-8")
+    (folder / "tools.toml").write_text("", encoding="utf-8")
+    return folder
 
 
 class Reports:
@@ -76,13 +102,14 @@ class ClaimTest(unittest.TestCase):
     def setUp(self):
         self.root = Path(tempfile.mkdtemp())
         (self.root / "drop").mkdir()
+        self.config = write_config(self.root / "config")
         self.reports = Reports(self.root / "drop")
 
     def claim(self, month="2026-11", orders=()):
         self.reports.drop(orders)
         ingest.ingest(self.root / "drop", self.root / "npt.sqlite")
         db = store.connect(self.root / "npt.sqlite")
-        MonthEnd(db, date.fromisoformat(f"{month}-01")).write(self.root / "claims")
+        MonthEnd(db, date.fromisoformat(f"{month}-01"), self.config).write(self.root / "claims")
         db.close()
         path = self.root / "claims" / f"claim_HD-11_{month.replace('-', '')}.csv"
         with path.open(encoding="utf-8", newline="") as file:
@@ -138,6 +165,17 @@ class ClaimTest(unittest.TestCase):
         self.reports.day("2026-11-03", [*TRIPPED[:6], (1, REPAIR, 1_980, "Work on MP-1"), (14, DRILL, 1_990, "Drill")])
         self.assertEqual([row["status"] for row in self.claim()], ["REVIEW"])
 
+    def test_a_tool_that_writes_utc_and_feet_is_read_as_field_time_and_metres(self):
+        (self.config / "tools.toml").write_text(
+            '[[tool]]\ncontractors = ["HD"]\nsince = 2026-11-01\nhours_behind_field_time = 5\ndepth_in_feet = true\n',
+            encoding="utf-8",
+        )
+        in_feet = [(hours, op, round(depth / 0.3048, 1), *rest) for hours, op, depth, *rest in TRIPPED]
+        self.reports.day("2026-11-03", in_feet)
+        (row,) = self.claim()
+        self.assertEqual((row["start"], row["end"], row["hours"]), ("2026-11-03T07:00", "2026-11-03T14:30", "4.00"))
+        self.assertEqual(row["evidence"], "HD-11/2026-11-03@0")
+
     def test_a_drop_that_comes_twice_changes_nothing(self):
         self.reports.day("2026-11-03", TRIPPED)
         self.assertEqual(self.claim(), self.claim())
@@ -150,7 +188,9 @@ class LedgerTest(unittest.TestCase):
         for start, tag in starts:
             begin = datetime.fromisoformat(start)
             stops.append(Stop("HD-11", tag, (Part("repair", begin, begin + timedelta(hours=4)),), True))
-        return [settlement.allowance_h for settlement in settle(stops, load_terms())]
+        with tempfile.TemporaryDirectory() as folder:
+            terms = load_terms(write_config(Path(folder) / "config"))
+        return [settlement.allowance_h for settlement in settle(stops, terms)]
 
     def test_an_allowance_a_job_until_the_month_s_six_hours_are_used(self):
         starts = [(f"2026-11-{day:02d}T00:00", f"T{day}") for day in range(1, 7)]
