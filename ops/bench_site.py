@@ -15,12 +15,20 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 READY_PATIENCE_S = 180.0
+
+#: Workspaces outlive the site on purpose; those of the bench end with it.
+END_WORKSPACES = """
+from fdegym.runs.models import Run
+from workspaces.services import destroy_workspace
+for run_id in Run.objects.values_list("pk", flat=True):
+    destroy_workspace(str(run_id))
+"""
 
 
 def free_port() -> int:
@@ -34,6 +42,7 @@ class Visitor:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.run = ""
         self.jar = http.cookiejar.CookieJar()
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
 
@@ -73,17 +82,32 @@ class Visitor:
             raise RuntimeError(f"the site led to {address} instead of a run")
         while json.loads(self.get(f"/runs/{run.group(1)}/state/"))["state"] == "preparing":
             time.sleep(0.02)
-        return run.group(1)
+        self.run = run.group(1)
+        return self.run
 
-    def terminal(self, run: str, number: int) -> str:
-        """A WebSocket address with a fresh ticket."""
-        ticket = self.post_json(f"/runs/{run}/terminals/ticket/", {"terminal": number})
+    def say(self, person: str, text: str) -> dict[str, Any]:
+        """Write to somebody at the customer; the answer with the reply."""
+        body = {"person": person, "text": text, "id": os.urandom(8).hex()}
+        return self.post_json(f"/runs/{self.run}/messages/", body)
+
+    def submit(self) -> None:
+        """Hand in the run and wait for its debrief."""
+        self.post_json(f"/runs/{self.run}/submit/", {})
+        while True:
+            with self.opener.open(f"{self.address}/runs/{self.run}/grading/", timeout=60) as reply:
+                if "/debrief/" in reply.url:
+                    return
+            time.sleep(0.2)
+
+    def terminal(self, number: int) -> str:
+        """A WebSocket address with a fresh ticket, of the run begun last."""
+        ticket = self.post_json(f"/runs/{self.run}/terminals/ticket/", {"terminal": number})
         return self.address.replace("http", "ws", 1) + str(ticket["url"])
 
 
 @contextmanager
-def running_site() -> Iterator[tuple[str, Path, int]]:
-    """(address, var directory, supervisor's process id) of a fresh site, ended and removed afterwards."""
+def running_site() -> Iterator[tuple[str, Processes]]:
+    """(address, processes) of a fresh site, ended and removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="fdb", dir="/tmp") as directory:
         port = free_port()
         environment = {**os.environ, "FDEGYM_VAR": directory, "FDEGYM_PORT": str(port)}
@@ -102,41 +126,68 @@ def running_site() -> Iterator[tuple[str, Path, int]]:
                     if time.monotonic() > deadline:
                         raise
                     time.sleep(0.2)
-            yield address, Path(directory), supervisor.pid
+            yield address, Processes(supervisor.pid)
         finally:
+            subprocess.run(
+                [sys.executable, "manage.py", "shell", "-c", END_WORKSPACES], cwd=ROOT, env=environment, check=False
+            )
             supervisor.send_signal(signal.SIGTERM)
             supervisor.wait(30)
 
 
-def resident_mb(root: int) -> dict[str, float]:
-    """Resident memory of a process and all below it, by what they are, in MB (shared pages counted once per process)."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents.setdefault(int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]), []).append(
-                    int(entry.name)
-                )
-            except (OSError, ValueError, IndexError):
-                continue
-    found: dict[str, float] = {}
-    waiting = [root]
-    while waiting:
-        process = waiting.pop()
-        waiting += parents.get(process, [])
-        try:
-            command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            status = Path(f"/proc/{process}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        size = re.search(r"^Pss:\s+(\d+)", status, re.MULTILINE)
-        names = {
-            "uvicorn": "site",
-            "celery": "worker",
-            " desk": "desk",
-            "workspaces.keeper": "keeper",
-            "supervisor": "supervisor",
-        }
-        name = next((name for mark, name in names.items() if mark in command), "workspaces")
-        found[name] = found.get(name, 0.0) + (int(size.group(1)) / 1024 if size else 0.0)
-    return found
+#: What a process of the supervisor is, by a part of its command line.
+KINDS = {
+    "uvicorn": "site",
+    "celery": "worker",
+    " desk": "desk",
+    "workspaces.keeper": "keeper",
+    "supervisor": "supervisor",
+}
+
+
+class Processes:
+    """The supervisor's process and all below it, read from /proc."""
+
+    def __init__(self, root: int) -> None:
+        self.root = root
+
+    def _below(self) -> Iterator[tuple[int, str]]:
+        """(process id, what it is) of each; whatever is none of the product's services belongs to workspaces."""
+        parents: dict[int, list[int]] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with suppress(OSError, ValueError, IndexError):
+                    parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                    parents.setdefault(parent, []).append(int(entry.name))
+        waiting = [self.root]
+        while waiting:
+            process = waiting.pop()
+            waiting += parents.get(process, [])
+            with suppress(OSError):
+                command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                yield process, next((name for mark, name in KINDS.items() if mark in command), "workspaces")
+
+    def named(self, name: str) -> list[int]:
+        return [process for process, kind in self._below() if kind == name]
+
+    def memory_by_kind_mb(self) -> dict[str, float]:
+        """Proportional set sizes: what processes share is counted once."""
+        found: dict[str, float] = {}
+        for process, kind in self._below():
+            with suppress(OSError):
+                size = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE)
+                found[kind] = found.get(kind, 0.0) + (int(size.group(1)) / 1024 if size else 0.0)
+        return found
+
+    def memory_mb(self, *kinds: str) -> float:
+        found = self.memory_by_kind_mb()
+        return sum(found.get(kind, 0.0) for kind in kinds)
+
+    @staticmethod
+    def cpu_s(processes: list[int]) -> float:
+        """CPU time of processes so far, to the nanosecond."""
+        spent = 0
+        for process in processes:
+            for task in Path(f"/proc/{process}/task").iterdir():
+                spent += int((task / "schedstat").read_text().split()[0])
+        return spent / 1e9
