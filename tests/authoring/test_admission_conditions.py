@@ -133,9 +133,17 @@ def test_the_originals_solution_may_not_do_for_the_variants(folder: Path) -> Non
 
 def test_of_three_variants_three_angles_are_wanted(folder: Path) -> None:
     facts = folder / "facts.toml"
+    config = folder / "scenario.toml"
+    config.write_text(config.read_text().replace('"fee"]', '"fee", "third"]'))
     third = '\n[variants.third]\nangle = "rule_value"\ndiffers = "As kept."\nfacts = {}\nkey_facts = []\n'
     facts.write_text(facts.read_text() + third)
     assert any("the variants have 1 angle(s), rule_value; 3 are wanted" in one for one in broken(folder))
+
+
+def test_a_task_that_is_not_offered_is_named(folder: Path) -> None:
+    config = folder / "scenario.toml"
+    config.write_text(config.read_text().replace('"original", "kept", "fee"', '"original", "fee"'))
+    assert broken(folder) == ["`offered` of scenario.toml lacks kept: a scenario is admitted, and drawn from, whole"]
 
 
 def test_a_key_fact_that_no_solution_lacks_is_named(folder: Path) -> None:

@@ -51,7 +51,7 @@ def write_toy(directory: Path) -> Path:
     """The toy below ``directory``; returns its folder. Every file may be changed: nothing else uses it."""
     folder = directory / NAME
     shutil.copytree(TINY, folder, ignore=shutil.ignore_patterns("solutions", "__pycache__"))
-    _edit(folder / "scenario.toml", 'id = "scenario_tiny"', f'id = "{NAME}"')
+    _edit(folder / "scenario.toml", 'id = "scenario_tiny"', f'id = "{NAME}"\noffered = ["original", "kept", "fee"]')
     facts = (folder / "facts.toml").read_text()
     (folder / "facts.toml").write_text(facts[: facts.index("[variants.kept]")] + VARIANTS)
     _edit(folder / "world.py", OLD_TRUTH, TRUTH)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fdegym.authoring.admission.conditions import Played
 from fdegym.authoring.admission.findings import Finding
@@ -14,7 +15,7 @@ from fdegym.authoring.admission.plays import Kept
 from fdegym.authoring.admission.pool import Done, services, work_through
 from fdegym.authoring.admission.progress import Progress
 from fdegym.authoring.admission.registry import all_checks
-from fdegym.authoring.admission.report import Report
+from fdegym.authoring.admission.report import BATTERY, Report
 from fdegym.authoring.admission.store import Store
 from fdegym.authoring.admission.work import CHECK, ENDS, PLAY, Item, ends_of, plan
 from fdegym.lib.errors import FdegymError
@@ -43,20 +44,32 @@ class Wanted:
 def wanted_of(
     scenarios: Iterable[Scenario], tasks: Sequence[str], only: Sequence[str], jobs: int | None, fresh: bool
 ) -> Wanted:
-    """No ``tasks`` are all of them, no ``only`` is everything; the two ends of U are always played.
+    """No ``tasks`` are all of them, no ``only`` is everything; the two ends of U are always played. ``only`` are names of
+    solutions and checks, or ``plays``, ``checks``, ``battery``.
 
     Raises ``TaskUnknown`` or ``NameUnknown`` for what a scenario does not have.
     """
     chosen = []
+    names: set[str] = set()
     for scenario in scenarios:
         for task in tasks:
             scenario.facts_of(task)
-        known = {*solution_names(scenario), *(check.name for check in all_checks())}
-        if unknown := sorted(set(only) - known):
+        groups = _groups(scenario)
+        known = set[str]().union(*groups.values())
+        if unknown := sorted(set(only) - known - set(groups)):
             raise NameUnknown(f"{scenario.id} has no solution or check {', '.join(unknown)}.")
+        names |= set[str]().union(*(groups.get(name, {name}) for name in only))
         chosen.append((scenario, tuple(task for task in scenario.task_ids if task in tasks or not tasks)))
-    names = frozenset((*only, "do_nothing", "reference")) if only else frozenset()
-    return Wanted(chosen, jobs or len(os.sched_getaffinity(0)), names, fresh)
+    if only:
+        names |= {"do_nothing", "reference"}
+    return Wanted(chosen, jobs or len(os.sched_getaffinity(0)), frozenset(names), fresh)
+
+
+def _groups(scenario: Scenario) -> dict[str, set[str]]:
+    """What may be asked for by one word: all plays, all checks, the battery."""
+    checks = {check.name for check in all_checks()}
+    battery = {name for name in checks if name.startswith(BATTERY)}
+    return {"plays": set(solution_names(scenario)), "checks": checks - battery, "battery": battery}
 
 
 def admit(wanted: Wanted) -> list[Report]:
@@ -95,7 +108,7 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     try:
         with services(place, sorted({item.scenario for item in missing}), progress.note):
             for one in work_through(todo, place, jobs):
-                if _lasts(one):
+                if one.result is not None and _lasts(one.item, one.result):
                     store.keep(one.item, one.result, one.seconds)
                 if one.result is not None:
                     durations[one.item.label] = one.seconds
@@ -107,11 +120,9 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     return done
 
 
-def _lasts(done: Done) -> bool:
+def _lasts(item: Item, result: Mapping[str, Any]) -> bool:
     """Whether a result is kept. What failed is done anew: the reason may have been this hour's machine."""
-    if done.result is None or done.item.part == ENDS:
-        return False
-    return all(finding["passed"] for finding in done.result.get("findings", ()))
+    return item.part != ENDS and all(finding["passed"] for finding in result.get("findings", ()))
 
 
 def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done], *, whole: bool) -> Report:

@@ -62,6 +62,7 @@ def failures(played: Played, *, whole: bool) -> list[Failure]:
         found += _ablations(played, task)
     if whole:
         found += [*_shortcuts(played), *_original_solution(played), *_angles(played.scenario)]
+        found += _offered(played.scenario)
     return found
 
 
@@ -139,6 +140,12 @@ def _angles(scenario: Scenario) -> Iterator[Failure]:
     angles = {variant.angle for variant in scenario.facts.variants.values()}
     if len(scenario.facts.variants) >= ANGLES_LEAST > len(angles):
         words = f"the variants have {len(angles)} angle(s), {', '.join(sorted(angles))}; {ANGLES_LEAST} are wanted"
+        yield Failure("", "", words)
+
+
+def _offered(scenario: Scenario) -> Iterator[Failure]:
+    if missing := [task for task in scenario.task_ids if task not in scenario.config.offered]:
+        words = f"`offered` of scenario.toml lacks {', '.join(missing)}: a scenario is admitted, and drawn from, whole"
         yield Failure("", "", words)
 
 

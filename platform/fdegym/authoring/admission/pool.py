@@ -23,7 +23,7 @@ from fdegym.lib.errors import FdegymError
 
 WORKER, HOST = "fdegym.authoring.admission.worker", "fdegym.authoring.admission.host"
 ITEM_PATIENCE_S = 3600.0  #: longest that a worker may be silent over one item
-HOST_PATIENCE_S = 300.0
+HOST_PATIENCE_S = 1200.0  #: for one step of the services' start; fitting a matcher is the longest
 END_PATIENCE_S = 45.0
 KILL_PATIENCE_S = 5.0  #: for one that answers no more
 TRIES = 2
@@ -100,14 +100,14 @@ class Agenda:
 class Worker:
     """One worker process; started again when it died."""
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, place: Path, *arguments: str) -> None:
+        self._place, self._arguments = place, arguments
         self._process: subprocess.Popen[str] | None = None
 
     def do(self, item: Item) -> dict[str, Any] | None:
         """The worker's answer; None when the process died over the item, or was silent for too long and was ended."""
         if self._process is None or self._process.poll() is not None:
-            self._process = start(self._place, WORKER)
+            self._process = start(self._place, WORKER, *self._arguments)
         assert self._process.stdin is not None  # noqa: S101 - pipes were asked for
         assert self._process.stdout is not None  # noqa: S101
         with contextlib.suppress(OSError, ValueError):
