@@ -1,0 +1,38 @@
+"""Writes outputs that are huge, sparse, or very many, so that whoever reads them runs out of memory, disk or time."""
+
+import errno
+import os
+
+MAY_FAIL = ("exit", "signal")
+MANY = 3000
+
+
+def before_call(bypass):
+    bypass.remember()
+
+
+def after_call(bypass):
+    if bypass.argv[0] in ("",) or not bypass.outputs():
+        return
+    for path in bypass.outputs():
+        with path.open("ab") as file:
+            try:
+                file.truncate(60 << 30)
+            except OSError:
+                file.truncate(50 << 20)
+        bypass.did("sparse")
+    if bypass.once("many"):
+        folder = bypass.outputs()[0].parent
+        for number in range(MANY):
+            (folder / f"{bypass.token}-{number:05d}{bypass.outputs()[0].suffix}").write_bytes(b"x\n")
+        bypass.did("many")
+    if bypass.once("full"):
+        bypass.did("full")
+        with open("filler", "wb") as file:
+            try:
+                while True:
+                    file.write(os.urandom(1 << 20))
+            except OSError as problem:
+                if problem.errno not in (errno.ENOSPC, errno.EFBIG):
+                    raise
+        os.unlink("filler")
