@@ -95,6 +95,36 @@ async def test_a_socket_opened_without_redis_opens_and_gets_hints_after_redis_is
     await layer.flush()
 
 
+async def test_a_thousand_viewers_who_come_and_go_with_hints_unread_leave_nothing_behind(
+    layer: HintLayer, redis: Redis
+) -> None:
+    """FC-119: no buffer of a viewer who left stays in the process, nor a subscription at Redis."""
+    run = uuid.uuid4()
+    for _ in range(20):
+        leaving = []
+        for _ in range(50):
+            channel = await layer.new_channel()
+            await layer.group_add(notify.group(run), channel)
+            leaving.append((channel, asyncio.create_task(layer.receive(channel))))
+        for _ in range(3):
+            await hinted(run)
+        for channel, receiving in leaving:
+            await layer.group_discard(notify.group(run), channel)
+            if receiving.done():  # as a consumer does: one message taken, waiting for the next
+                receiving = asyncio.create_task(layer.receive(channel))
+                await asyncio.sleep(0)
+                while receiving.done():
+                    receiving = asyncio.create_task(layer.receive(channel))
+                    await asyncio.sleep(0)
+            receiving.cancel()
+            await asyncio.gather(receiving, return_exceptions=True)
+    inner = layer._get_layer()
+    assert inner.channels == {}
+    assert inner.groups == {}
+    assert not [line for line in redis.ask("PUBSUB", "CHANNELS").splitlines() if str(run) in line]
+    await layer.flush()
+
+
 def test_without_redis_a_ticket_is_refused_in_words_and_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tickets, "cache", RedisCache("unix:///nowhere/redis.sock", {}))
     facts = {"run_id": "a-run", "terminal": 1, "user_id": 1, "session_key": "session"}
