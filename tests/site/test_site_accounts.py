@@ -74,6 +74,7 @@ def test_no_header_opens_what_the_address_closes(settings):
 
 @pytest.mark.django_db
 def test_nobody_signs_up_where_signing_up_is_closed(settings):
+    """FC-52: it is the server that refuses, whatever is posted."""
     settings.SIGNUP = "closed"
     assert b"made by the operator" in sign_up(Client(REMOTE_ADDR="127.0.0.1", HTTP_HOST="localhost")).content
     assert not User.objects.exists()
