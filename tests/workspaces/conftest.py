@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import uuid
@@ -12,11 +13,15 @@ from typing import Any
 import pytest
 from keeper_process import KeeperProcess
 
+from tests.workspaces.inside import unusable
 from workspaces import services
 from workspaces.materials import WorkspaceMaterials
 from workspaces.runtime.base import Limits, SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
+
+#: Its tests lend cgroups and become other users, which only root can.
+collect_ignore = [] if os.geteuid() == 0 else ["test_enforcement_as_root.py"]
 
 
 @pytest.fixture
@@ -32,7 +37,7 @@ def runtime(state_dir: Path) -> Iterator[BubblewrapRuntime]:
     made = BubblewrapRuntime(state_dir)
     report = made.report()
     if not report.usable:
-        pytest.skip(report.problem or "no sandbox")
+        unusable(report)
     yield made
     for sandbox in made.adopt({}):
         made.destroy(sandbox.id)
@@ -52,6 +57,39 @@ def start(runtime: BubblewrapRuntime) -> Callable[..., LaunchedSandbox]:
 @pytest.fixture
 def sandbox(start: Callable[..., LaunchedSandbox]) -> LaunchedSandbox:
     return start()
+
+
+@pytest.fixture(scope="module")
+def shared_runtime() -> Iterator[BubblewrapRuntime]:
+    """For tests that only look: one for all of a file."""
+    directory = Path(tempfile.mkdtemp(prefix="fw-", dir="/tmp"))
+    made = BubblewrapRuntime(directory)
+    if not made.report().usable:
+        unusable(made.report())
+    yield made
+    for sandbox in made.adopt({}):
+        made.destroy(sandbox.id)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def inside(shared_runtime: BubblewrapRuntime) -> LaunchedSandbox:
+    """Started with a secret in its maker's environment and an open file at hand, neither of which may come through."""
+    leaked = os.open("/etc/passwd", os.O_RDONLY)
+    os.set_inheritable(leaked, True)
+    os.environ["SECRET_OF_THE_HOST"] = "hunter2"
+    try:
+        shared_runtime.create("inside", SandboxSpec(hostname="depot.example.org", environment={"GIVEN": "yes"}))
+        return shared_runtime.start("inside")
+    finally:
+        os.close(leaked)
+        del os.environ["SECRET_OF_THE_HOST"]
+
+
+@pytest.fixture(scope="module")
+def neighbour(shared_runtime: BubblewrapRuntime) -> LaunchedSandbox:
+    shared_runtime.create("neighbour", SandboxSpec())
+    return shared_runtime.start("neighbour")
 
 
 @pytest.fixture

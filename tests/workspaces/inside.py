@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from collections.abc import Callable
+from typing import Any, NoReturn
 
+import pytest
+
+from workspaces.runtime.base import RuntimeReport
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 #: ``start("name", spec)``: a sandbox that runs.
@@ -14,3 +21,35 @@ def shell(sandbox: LaunchedSandbox, command: str, timeout_s: float = 30) -> str:
     """Output of a shell command inside, both streams."""
     result = sandbox.exec(["bash", "-c", command + " 2>&1"], timeout_s=timeout_s)
     return result.stdout.decode(errors="replace")
+
+
+def python(sandbox: LaunchedSandbox, code: str) -> str:
+    """Output of a Python program inside; what it prints as errors fails the test."""
+    result = sandbox.exec(["python", "-c", code])
+    assert not result.stderr, result.stderr.decode(errors="replace")
+    return result.stdout.decode(errors="replace")
+
+
+def told(sandbox: LaunchedSandbox, code: str) -> Any:
+    """What a program inside prints as JSON."""
+    return json.loads(python(sandbox, code))
+
+
+def unusable(report: RuntimeReport) -> NoReturn:
+    """No sandbox can be made here: its tests are skipped with the reason; in CI that is a failure."""
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(report.problem or "no sandbox")
+    raise AssertionError
+
+
+def read_terminal(master: int, mark: bytes, timeout_s: float = 30) -> bytes:
+    """What a terminal prints until this appears in it, or until nothing more can come."""
+    os.set_blocking(master, False)
+    seen, deadline = b"", time.monotonic() + timeout_s
+    while mark not in seen and time.monotonic() < deadline:
+        try:
+            seen += os.read(master, 65536)
+        except BlockingIOError:
+            time.sleep(0.01)
+        except OSError:
+            break
+    return seen

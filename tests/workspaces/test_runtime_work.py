@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspaces.inside import Start, shell
+from tests.workspaces.inside import Start, read_terminal, shell
 from workspaces.runtime.base import CallLimits, Limits, SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import (
@@ -172,19 +172,19 @@ def test_a_terminal_has_its_size_before_its_first_instruction(sandbox: LaunchedS
     for number in range(10):
         master, pid = sandbox.open_terminal(columns=133, rows=37, number=number, argv=("stty", "size"))
         assert pid > 1
-        assert b"37 133" in _read_until(master, b"133")
+        assert b"37 133" in read_terminal(master, b"133")
         os.close(master)
 
 
 def test_the_launcher_keeps_a_terminal_whose_holder_was_killed(sandbox: LaunchedSandbox) -> None:
     master, _ = sandbox.open_terminal(columns=80, rows=24)
     os.write(master, b"X=kept\n")
-    _read_until(master, b"$ ")
+    read_terminal(master, b"$ ")
     os.close(master)
     time.sleep(0.1)
     again = sandbox.take_terminal(1)
     os.write(again, b"echo [$X]\n")
-    assert b"[kept]" in _read_until(again, b"[kept]")
+    assert b"[kept]" in read_terminal(again, b"[kept]")
     os.close(again)
 
 
@@ -192,21 +192,8 @@ def test_closing_a_terminal_ends_all_of_its_session(sandbox: LaunchedSandbox) ->
     """FC-54, FC-56."""
     master, _ = sandbox.open_terminal(columns=80, rows=24)
     os.write(master, b"sleep 555 & sleep 556 & nohup sleep 557 >/dev/null & echo st''arted\n")
-    _read_until(master, b"started")
+    read_terminal(master, b"started")
     sandbox.close_terminal(1)
     time.sleep(1.5)
     assert "sleep 55" not in shell(sandbox, "ps ax | grep -v grep | grep 'sleep 55'")
     os.close(master)
-
-
-def _read_until(master: int, mark: bytes, timeout_s: float = 10) -> bytes:
-    os.set_blocking(master, False)
-    seen, deadline = b"", time.monotonic() + timeout_s
-    while mark not in seen and time.monotonic() < deadline:
-        try:
-            seen += os.read(master, 65536)
-        except BlockingIOError:
-            time.sleep(0.01)
-        except OSError:
-            break
-    return seen

@@ -195,10 +195,11 @@ class Launcher:
         for pid in [pid for pid, deadline in self.job_deadlines.items() if time.monotonic() >= deadline]:
             with contextlib.suppress(ProcessLookupError):  # stopped from inside, it uses no CPU and would stay for ever
                 os.kill(pid, signal.SIGKILL)
-        for victim in self.memory.look():
+        victims = self.memory.look()
+        for victim in victims:
             if victim.pid in self.commands:
                 self.commands[victim.pid].stopped_by = "memory_limit"
-            self.notices.memory_kill(victim)
+        self.notices.memory_kills(victims)
         self.notices.look(1 + sum(process.threads for process in alive.values()))
         for command in list(self.commands.values()):
             if command.cpu_limit_s is not None:

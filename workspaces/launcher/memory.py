@@ -21,7 +21,7 @@ class MemoryWatch:
     """``limit_mb`` holds for all programs together. ``events`` is a descriptor of the cgroup's count of kills, if any."""
 
     def __init__(self, limit_mb: int, events: int | None) -> None:
-        self.kills = 0
+        self._kills = 0
         self._limit_bytes = limit_mb << 20
         self._events = events
         self._told = self._kernel_kills()
@@ -38,6 +38,11 @@ class MemoryWatch:
                 return int(count)
         return 0
 
+    @property
+    def kills(self) -> int:
+        """How many programs were ended for memory, by whomever."""
+        return self._kills + self._kernel_kills() - self._told
+
     def killed_by_kernel(self) -> bool:
         """Whether the kernel has ended programs that ``look`` has not told of yet."""
         return self._kernel_kills() > self._told
@@ -47,8 +52,8 @@ class MemoryWatch:
         victims = []
         count = self._kernel_kills()
         victims += [Victim(0, "A program", 0)] * (count > self._told)
-        self.kills += count - self._told
+        self._kills += count - self._told
         self._told = count
         killed = children.kill_largest_above(self._limit_bytes)
-        self.kills += len(killed)
+        self._kills += len(killed)
         return [*victims, *(Victim(*each) for each in killed)]

@@ -31,12 +31,15 @@ class Notices:
             self._said.add(text)
             self._tell(self._open(), text)
 
-    def memory_kill(self, victim: Victim) -> None:
-        """A program was ended for memory: its own terminal is told, or all where it belongs to none."""
-        own = [terminal for terminal in self._open() if terminal.pid == victim.session]
-        which = f" (process {victim.pid})" if victim.pid else ""
-        limit = f"{self._bounds['memory_mb']:,} MB of memory together"
-        self._tell(own or self._open(), f"{victim.name}{which} was ended: the workspace's programs may hold {limit}.")
+    def memory_kills(self, victims: list[Victim]) -> None:
+        """Programs were ended for memory: their own terminals are told, or all, of those that belong to none."""
+        limit = f"the workspace's programs may hold {self._bounds['memory_mb']:,} MB of memory together."
+        for terminal in self._open():
+            own = [each for each in victims if each.session == terminal.pid or each.session not in self._sessions()]
+            if own:
+                which = own[0].name + (f" (process {own[0].pid})" if own[0].pid else "")
+                others = f" and {len(own) - 1:,} more" if len(own) > 1 else ""
+                self._tell([terminal], f"{which}{others} {'were' if others else 'was'} ended: {limit}")
 
     def look(self, tasks: int) -> None:
         """Compare what is used with the limits. ``tasks``: processes with all their threads, the launcher included."""
@@ -66,6 +69,9 @@ class Notices:
             self._tell(self._open(), text)
         elif used < limit * CLEAR_SHARE:
             self._met.discard(what)
+
+    def _sessions(self) -> set[int]:
+        return {terminal.pid for terminal in self._open()}
 
     def _open(self) -> list[Terminal]:
         return [each for each in self._terminals.values() if each.status is None and each.master >= 0]

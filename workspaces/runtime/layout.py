@@ -50,6 +50,7 @@ MASKED_FILES = (
     "softirqs",
     "timer_list",
 )
+MASKED_SYSTEM_FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/src", "/usr/share/doc")
 MASKED_FOLDERS = ("acpi", "bus", "driver", "fs", "irq", "scsi")
 #: In a machine without memory left, workspaces are ended before the site that serves them all.
 FIRST_TO_GO = 500
@@ -152,7 +153,7 @@ def _system_folders(places: Places) -> list[str]:
         elif path.is_dir():
             arguments += ["--ro-bind", str(path), str(path)]
     # what the host's administrator installed for itself is no part of the customer's machine
-    for masked in ("/usr/lib/python3/dist-packages", "/usr/src", "/usr/share/doc"):
+    for masked in MASKED_SYSTEM_FOLDERS:
         if Path(masked).is_dir():
             arguments += ["--ro-bind", str(places.empty), masked]
     for entry in sorted(places.etc.iterdir()):

@@ -1,0 +1,327 @@
+"""How much a sandbox may use, one limit a test: each is met, holds, is told in words, and leaves the sandbox usable.
+
+Everything here runs once for each way in which this host can hold a sandbox to its totals (``holders.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.workspaces.holders import HOLDERS, hold_by
+from tests.workspaces.inside import Start, python, read_terminal, shell, unusable
+from workspaces.runtime import layout
+from workspaces.runtime.base import CallLimits, Limits, SandboxSpec, StepResult
+from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.errors import SandboxFileProblem
+from workspaces.runtime.limits import Watcher
+from workspaces.runtime.sandbox import LaunchedSandbox
+
+pytestmark = pytest.mark.sandbox
+SMALL = SandboxSpec(limits=Limits(memory_mb=150, processes=40, disk_mb=8, inodes=200, open_files=64, shm_mb=4))
+PATIENT_S = 60.0
+
+
+@pytest.fixture(params=HOLDERS)
+def runtime(state_dir: Path, request: pytest.FixtureRequest) -> Iterator[BubblewrapRuntime]:
+    made = BubblewrapRuntime(state_dir, enforcement=hold_by(request.param))
+    if not made.report().usable:
+        unusable(made.report())
+    yield made
+    for sandbox in made.adopt({}):
+        made.destroy(sandbox.id)
+
+
+@pytest.fixture
+def small(start: Start) -> LaunchedSandbox:
+    return start("small", SMALL)
+
+
+@contextlib.contextmanager
+def terminal_of(sandbox: LaunchedSandbox) -> Iterator[int]:
+    """An open terminal at its first prompt: the master's descriptor."""
+    master, _ = sandbox.open_terminal(columns=200, rows=40)
+    try:
+        read_terminal(master, b"$ ")
+        yield master
+    finally:
+        os.close(master)
+
+
+def step(sandbox: LaunchedSandbox, code: str, limits: CallLimits) -> StepResult:
+    sandbox.put("/workspace/system/job.py", code.encode())
+    return sandbox.step(["python", "-m", "job"], limits=limits)
+
+
+def hog(mb: int, kind: str = "private", then: str = "time.sleep(60)") -> str:
+    """A program that holds so much memory of its own, or shared by mapping, and says so in /tmp."""
+    take = f"x = bytearray({mb} << 20)" if kind == "private" else f"x = mmap.mmap(-1, {mb} << 20)"
+    touch = f"for n in range(0, {mb} << 20, 4096): x[n] = 1"
+    return f"import mmap, os, time\n{take}\n{touch}\nopen(f'/tmp/held-{{os.getpid()}}', 'w').close()\n{then}"
+
+
+# memory
+
+
+def test_the_report_names_who_holds_the_totals(runtime: BubblewrapRuntime) -> None:
+    enforced = runtime.report().limits_enforced_by
+    if isinstance(runtime.enforcement, Watcher):
+        assert enforced["memory"] == "watcher"
+        assert enforced["processes"] == ("none: started as root" if os.geteuid() == 0 else "rlimit")
+    else:
+        assert enforced["memory"] == enforced["processes"] == f"cgroup v{runtime.enforcement.version}"
+    assert (enforced["disk"], enforced["inodes"], enforced["shm"]) == ("file system",) * 3
+    assert enforced["open_files"] == "rlimit"
+
+
+def test_one_program_may_take_as_much_memory_as_the_sandbox_and_no_more(small: LaunchedSandbox) -> None:
+    assert shell(small, "ulimit -Hv") == f"{150 << 10}\n"
+    assert b"MemoryError" in small.exec(["python", "-c", "x = bytearray(160 << 20)"]).stderr
+    assert python(small, "x = bytearray(100 << 20); print('fits')") == "fits\n"
+
+
+@pytest.mark.parametrize("kind", ["private", "shared"])
+def test_all_programs_together_may_hold_no_more_memory(small: LaunchedSandbox, start: Start, kind: str) -> None:
+    """FC-75. Of four that each take a part no limit of a process forbids, some are ended; the neighbour does not notice."""
+    neighbour = start("neighbour")
+    small.put("/tmp/hog.py", hog(60, kind).encode())
+    began = "for n in 1 2 3 4; do python /tmp/hog.py & done; wait -n; echo status $?; kill %1 %2 %3 %4 2>/dev/null"
+    assert "status 137" in shell(small, began, PATIENT_S)
+    assert small.usage()["memory_kills"] >= 1
+    assert small.exec(["true"]).exit_status == 0
+    assert neighbour.usage()["memory_kills"] == 0
+
+
+def test_memory_that_many_share_counts_once(small: LaunchedSandbox) -> None:
+    code = "import os, time\nx = bytearray(80 << 20)\nfor n in range(6):\n    if os.fork() == 0: time.sleep(1); os._exit(0)"
+    assert python(small, code + "\nfor n in range(6): os.wait()\nprint('all lived')") == "all lived\n"
+
+
+def test_whoever_works_at_a_terminal_is_told_which_limit_of_memory_was_met(small: LaunchedSandbox) -> None:
+    small.put("/tmp/hog.py", hog(60).encode())
+    with terminal_of(small) as master:
+        os.write(master, b"for n in 1 2 3 4; do python /tmp/hog.py & done\n")
+        said = read_terminal(master, b"150 MB of memory together", PATIENT_S)
+        assert re.search(rb"(was|were) ended: the workspace's programs may hold 150 MB of memory together\.", said)
+        shell(small, "pkill python")
+
+
+def test_a_step_that_is_ended_for_the_memory_of_all_failed_by_memory(small: LaunchedSandbox) -> None:
+    """Whether the launcher ended it or the kernel did: the debriefing says ``memory_limit``, not ``signal``."""
+    child = hog(20).replace("\n", "\n        ")
+    code = f"import os\nfor n in range(5):\n    if os.fork() == 0:\n        {child}\n        os._exit(0)\n{hog(100)}"
+    result = step(small, code, CallLimits(memory_mb=140, cpu_s=30, wall_s=PATIENT_S))
+    assert (result.failure, result.exit_status) == ("memory_limit", -9)
+    assert step(small, "print('next')", CallLimits()).stdout == b"next\n"
+
+
+def test_a_step_has_a_limit_of_memory_of_its_own(small: LaunchedSandbox) -> None:
+    result = step(small, "x = bytearray(100 << 20)", CallLimits(memory_mb=80))
+    assert result.failure == "memory_limit"
+    assert result.stderr.rstrip().endswith(b"MemoryError")
+
+
+def test_files_do_not_count_as_memory_of_programs(small: LaunchedSandbox) -> None:
+    """They lie in memory and have a limit of their own; a full storage ends nobody."""
+    shell(small, "head -c 7M /dev/zero > /tmp/full; head -c 3M /dev/zero > /dev/shm/full")
+    code = "x = bytearray(100 << 20); import time; time.sleep(1); print('lives')"
+    assert python(small, code) == "lives\n"
+    assert small.usage()["memory_kills"] == 0
+
+
+# processes
+
+
+def processes_are_bounded(runtime: BubblewrapRuntime) -> bool:
+    return not runtime.report().limits_enforced_by["processes"].startswith("none")
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "import os, time\nfor n in range(200):\n  try:\n    if os.fork() == 0: time.sleep(30); os._exit(0)\n"
+        "  except OSError: break\nprint(n)",
+        "import threading, time\nthreading.stack_size(1 << 16)\nfor n in range(200):\n"
+        "  try: threading.Thread(target=time.sleep, args=(2,)).start()\n"
+        "  except RuntimeError: break\nprint(n, flush=True)",
+    ],
+    ids=["processes", "threads"],
+)
+def test_processes_and_threads_are_counted_together(
+    runtime: BubblewrapRuntime, small: LaunchedSandbox, start: Start, bomb: str
+) -> None:
+    """FC-75."""
+    neighbour = start("neighbour")
+    made = int(python(small, bomb))
+    if processes_are_bounded(runtime):
+        assert 30 <= made <= 44
+    else:
+        assert made == 199, "the report says that nothing bounds them"
+    assert neighbour.exec(["true"]).exit_status == 0
+    small.quiesce()
+    assert small.usage()["processes"] == 0
+
+
+def test_a_step_has_a_limit_of_processes_of_its_own(runtime: BubblewrapRuntime, small: LaunchedSandbox) -> None:
+    code = "import os, time\nfor n in range(99):\n  try:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n"
+    result = step(small, code + "  except OSError: break\nprint(n)", CallLimits(processes=10))
+    if os.geteuid() != 0:  # for root it takes a cgroup, which counts for all of the sandbox
+        assert int(result.stdout) < 10
+    assert result.failure is None
+
+
+def test_whoever_works_at_a_terminal_is_told_that_there_are_too_many_processes(
+    runtime: BubblewrapRuntime, small: LaunchedSandbox
+) -> None:
+    if not processes_are_bounded(runtime):
+        return
+    bomb = b"import os, time\nfor n in range(99):\n  try:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n"
+    small.put("/tmp/bomb.py", bomb + b"  except OSError: pass\ntime.sleep(9)")
+    with terminal_of(small) as master:
+        os.write(master, b"python /tmp/bomb.py &\n")
+        assert b"may run 40 processes and threads" in read_terminal(master, b"before some end", PATIENT_S)
+
+
+def test_a_fork_bomb_ends_with_a_stop(runtime: BubblewrapRuntime, small: LaunchedSandbox) -> None:
+    if processes_are_bounded(runtime):
+        small.exec(["bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep 0.5"], timeout_s=10)
+    runtime.stop("small")
+    assert runtime._living("small") == []
+
+
+# storage
+
+
+def test_bytes_are_bounded_and_one_file_more_is_refused_in_words(small: LaunchedSandbox) -> None:
+    fill = "cd /workspace/system; for n in 1 2 3; do dd if=/dev/zero of=$n bs=1M count=4 status=none; done"
+    assert "No space left on device" in shell(small, fill)
+    assert small.usage()["disk_bytes"] <= 8 << 20
+    with pytest.raises(SandboxFileProblem, match="storage of this workspace is full") as caught:
+        small.put("/workspace/system/more", b"x" * (5 << 20))
+    assert caught.value.kind == "full"
+    shell(small, "rm /workspace/system/1")
+    small.put("/workspace/system/more", b"x" * 1000)
+
+
+def test_all_of_its_folders_share_the_one_storage(small: LaunchedSandbox) -> None:
+    folders = ("/tmp", "/home/engineer", "/workspace/system", "/workspace/deliverables")
+    said = shell(small, f"for folder in {' '.join(folders)}; do head -c 3M /dev/zero > $folder/x; done")
+    assert said.count("No space left on device") == 2
+
+
+def test_inodes_are_bounded(small: LaunchedSandbox) -> None:
+    code = "for n in range(1000): open(f'/tmp/{n}', 'w').close()"
+    assert b"No space left" in small.exec(["python", "-c", code]).stderr
+    assert "No space left" in shell(small, "mkdir /home/engineer/x")
+    assert small.usage()["inodes"] <= 200
+
+
+@pytest.mark.parametrize(
+    ("fill", "words"),
+    [
+        (
+            "cat /dev/zero > /tmp/a; cat /dev/zero > /tmp/b; sleep 2",
+            b"storage of 8 MB is full: nothing more can be saved",
+        ),
+        ("for n in $(seq 300); do : > /tmp/$n; done 2>/dev/null; sleep 2", b"holds 200 files and folders, all it may"),
+    ],
+    ids=["bytes", "inodes"],
+)
+def test_whoever_works_at_a_terminal_is_told_that_the_storage_is_full(
+    small: LaunchedSandbox, fill: str, words: bytes
+) -> None:
+    with terminal_of(small) as master:
+        os.write(master, f"{fill}\n".encode())
+        assert words in read_terminal(master, words, PATIENT_S)
+        os.write(master, b"rm -f /tmp/*; sleep 0.5; echo emp''tied\n")
+        read_terminal(master, b"emptied", PATIENT_S)
+        os.write(master, f"{fill}\n".encode())
+        assert words in read_terminal(master, words, PATIENT_S), "it is told again when it is met again"
+
+
+def test_shared_memory_is_bounded_in_bytes_and_in_files(small: LaunchedSandbox) -> None:
+    assert "No space left" in shell(small, "dd if=/dev/zero of=/dev/shm/x bs=1M count=8 status=none")
+    assert shell(small, "stat -c %s /dev/shm/x; rm /dev/shm/x") == f"{4 << 20}\n"
+    code = "n = 0\ntry:\n    for n in range(5000): open(f'/dev/shm/{n}', 'w').close()\nexcept OSError: pass\nprint(n)"
+    assert int(python(small, code)) < layout.SHM_INODES
+
+
+def test_no_file_is_larger_than_the_storage_not_even_one_of_nothing(small: LaunchedSandbox) -> None:
+    """A sparse file costs nothing here, and would where it is unpacked."""
+    assert shell(small, "ulimit -Hf") == f"{8 << 10}\n"
+    assert small.exec(["truncate", "-s", "9M", "/tmp/sparse"]).exit_status != 0
+    assert small.exec(["truncate", "-s", "8M", "/tmp/sparse"]).exit_status == 0
+
+
+def test_a_step_has_a_limit_of_a_files_size_of_its_own(small: LaunchedSandbox) -> None:
+    code = "with open('/tmp/x', 'wb') as f: f.write(bytes(2 << 20))"
+    assert step(small, code, CallLimits(file_mb=1)).stderr.rstrip().endswith(b"File too large")
+    assert step(small, code, CallLimits(file_mb=3)).failure is None
+
+
+# descriptors, time, output
+
+
+def test_open_files_are_bounded(small: LaunchedSandbox) -> None:
+    code = "import os\nn = 0\ntry:\n    while True: n = os.open('/dev/null', os.O_RDONLY)\n"
+    assert python(small, code + "except OSError as e: print(n, e.strerror)") == "63 Too many open files\n"
+
+
+def test_a_step_may_use_so_much_cpu_time_with_all_it_starts(small: LaunchedSandbox) -> None:
+    code = "import os\nfor n in range(3): os.fork()\nwhile True: pass"
+    result = step(small, code, CallLimits(cpu_s=1, wall_s=PATIENT_S))
+    assert result.failure == "cpu_limit"
+    assert step(small, "print('next')", CallLimits()).stdout == b"next\n"
+
+
+def test_a_step_may_take_so_long(small: LaunchedSandbox) -> None:
+    assert step(small, "import time; time.sleep(99)", CallLimits(wall_s=1)).failure == "wall_limit"
+
+
+def test_a_command_may_take_so_long_with_all_it_starts(small: LaunchedSandbox) -> None:
+    assert small.exec(["bash", "-c", "sleep 88 & sleep 88"], timeout_s=1).timed_out
+    deadline = time.monotonic() + PATIENT_S
+    while (left := shell(small, "pgrep -c sleep")) != "0\n" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == "0\n"
+
+
+def test_of_what_is_printed_the_beginning_is_kept(small: LaunchedSandbox) -> None:
+    code = "import sys\nprint('out' + 'x' * 1_000_000)\nprint('err' + 'x' * 1_000_000, file=sys.stderr)"
+    result = step(small, code, CallLimits(output_bytes=1000))
+    assert (len(result.stdout), len(result.stderr), result.truncated) == (1000, 1000, True)
+    assert (result.stdout[:3], result.stderr[:3]) == (b"out", b"err")
+    command = small.exec(["python", "-c", code], output_bytes=1000)
+    assert (len(command.stdout), len(command.stderr), command.truncated) == (1000, 1000, True)
+
+
+# what is too much to be saved
+
+
+def test_what_lies_too_deep_is_named_by_a_snapshot(small: LaunchedSandbox, tmp_path: Path) -> None:
+    shell(small, f"mkdir -p /workspace/system/{'d/' * 64}; echo kept > /workspace/system/{'d/' * 64}kept")
+    shell(small, f"mkdir -p /workspace/system/{'e/' * 65}; echo lost > /workspace/system/{'e/' * 65}lost")
+    report = small.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+    assert report.files == 1
+    assert report.skipped == (("/".join("e" * 65), "deeper than 64 folders"),)
+
+
+def test_whoever_works_at_a_terminal_is_told_what_cannot_be_saved(
+    runtime: BubblewrapRuntime, small: LaunchedSandbox
+) -> None:
+    shell(small, f"mkdir -p /workspace/system/{'d/' * 65}; echo lost > /workspace/system/{'d/' * 65}lost")
+    shell(small, "mkdir /workspace/system/$'\\e]0;title\\a'; mkfifo /workspace/system/fifo")
+    with terminal_of(small) as master:
+        runtime.checkpoint("small")
+        said = read_terminal(master, b"folders)", PATIENT_S)
+        assert b"What cannot be saved is gone when the workspace stops: /workspace/system/d/d" in said
+        assert b"(deeper than 64 folders)." in said
+        runtime.checkpoint("small")
+        os.write(master, b"echo do''ne\n")
+        assert b"cannot be saved" not in read_terminal(master, b"done", PATIENT_S), "once, not every minute"

@@ -1,0 +1,130 @@
+"""What a sandbox shows of files, devices, environment and kernel, and what of them it lets change: one property a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workspaces.inside import python, shell, told
+from workspaces.runtime import layout
+from workspaces.runtime.base import CallLimits
+from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.sandbox import LaunchedSandbox
+
+pytestmark = pytest.mark.sandbox
+
+
+def test_the_root_holds_what_a_customers_machine_needs_and_nothing_else(inside: LaunchedSandbox) -> None:
+    found = set(shell(inside, "ls -A /").split())
+    system = {name for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if Path("/", name).exists()}
+    assert found == {"dev", "etc", "home", "opt", "proc", "run", "tmp", "usr", "workspace"} | system
+    assert shell(inside, "ls -A /home /opt /run /workspace") == (
+        "/home:\nengineer\n\n/opt:\nfdegym\n\n/run:\n\n/workspace:\ndeliverables\nsystem\n"
+    )
+
+
+def test_of_the_hosts_settings_only_named_ones_are_seen(
+    inside: LaunchedSandbox, shared_runtime: BubblewrapRuntime
+) -> None:
+    own = {entry.name for entry in (shared_runtime.state_dir / "inside" / "etc").iterdir()}
+    found = set(shell(inside, "ls -A /etc").split())
+    assert found - own <= set(layout.ETC_FROM_HOST)
+    assert own <= found
+    assert "hunter2" not in shell(inside, "cat /etc/* 2>/dev/null")
+    assert shell(inside, "cut -d: -f1 /etc/passwd") == "root\nengineer\nnobody\n"
+
+
+def test_what_the_hosts_administrator_installed_is_hidden(inside: LaunchedSandbox) -> None:
+    for folder in layout.MASKED_SYSTEM_FOLDERS:
+        assert shell(inside, f"ls -A {folder} 2>/dev/null") == "", folder
+    assert shell(inside, "ls -A /usr/local /usr/local/bin") == "/usr/local:\nbin\n\n/usr/local/bin:\npython\n"
+    for module in ("django", "yaml", "fdegym", "scenarios"):
+        assert "No module named" in inside.exec(["python", "-c", f"import {module}"]).stderr.decode()
+
+
+def test_only_its_own_folders_can_be_written(inside: LaunchedSandbox) -> None:
+    """Whatever is mounted is read-only, but for the storage, memory, terminals and the devices that hold nothing."""
+    writable = {}
+    for line in shell(inside, "cat /proc/self/mounts").splitlines():
+        _, target, kind, options = line.split()[:4]
+        if "rw" in options.split(","):
+            writable[target] = kind
+    devices = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
+    own = {"/tmp", "/home/engineer", "/workspace/system", "/workspace/deliverables", "/dev/shm"}
+    assert set(writable) == own | devices | {"/dev/pts"}
+    assert {writable[target] for target in own} == {"tmpfs"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/x", "/usr/x", "/usr/local/bin/x", "/etc/x", "/etc/passwd", "/dev/x", "/opt/x", "/run/x", "/workspace/x"]
+)
+def test_writing_elsewhere_is_refused(inside: LaunchedSandbox, path: str) -> None:
+    said = shell(inside, f"touch {path}; (echo planted > {path})")
+    assert "Read-only file system" in said or "Permission denied" in said
+    assert "planted" not in shell(inside, f"cat {path}")
+
+
+def test_the_kernels_settings_cannot_be_written(inside: LaunchedSandbox) -> None:
+    """In a sandbox started by root they would belong to its user."""
+    said = shell(inside, "for f in kernel/core_pattern kernel/hostname vm/drop_caches; do echo x > /proc/sys/$f; done")
+    assert said.count("Read-only file system") + said.count("Permission denied") == 3
+    code = "import os\nfor folder, _, names in os.walk('/proc/sys'):\n    for name in names:\n"
+    code += "        if os.access(os.path.join(folder, name), os.W_OK): print(folder, name)"
+    assert python(inside, code) == ""
+
+
+def test_there_is_no_sys(inside: LaunchedSandbox) -> None:
+    assert not shell(inside, "ls -d /sys").startswith("/sys\n")
+
+
+@pytest.mark.parametrize("name", [*layout.MASKED_FILES, *layout.MASKED_FOLDERS])
+def test_proc_does_not_tell_this_of_the_host(inside: LaunchedSandbox, name: str) -> None:
+    if not Path("/proc", name).exists():
+        assert inside.exec(["ls", f"/proc/{name}"]).exit_status != 0
+        return
+    assert shell(inside, f"ls -A /proc/{name}; cat /proc/{name}") in (
+        f"/proc/{name}\n",
+        f"cat: /proc/{name}: Is a directory\n",
+    )
+
+
+def test_devices_are_those_that_every_program_expects(inside: LaunchedSandbox) -> None:
+    look = "import os, stat\nfor folder, _, names in os.walk('/dev'):\n"
+    look += "    for path in (os.path.join(folder, name) for name in names):\n"
+    look += "        mode = os.lstat(path).st_mode\n        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode): print(path)"
+    expected = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "pts/ptmx")}
+    assert {path for path in python(inside, look).split() if not path.removeprefix("/dev/pts/").isdecimal()} == expected
+    make = "import os, stat\ntry: os.mknod('/tmp/disk', stat.S_IFBLK | 0o600, os.makedev(8, 0)); print('made')\n"
+    assert python(inside, make + "except OSError as e: print(e.errno)") == "1\n"
+
+
+def test_the_environment_is_exactly_what_was_given(inside: LaunchedSandbox) -> None:
+    code = "import json, os; print(json.dumps(dict(os.environ)))"
+    assert told(inside, code) == {**layout.environment(inside.spec), "PWD": "/"}
+    assert inside.spec.environment == {"GIVEN": "yes"}
+
+
+def test_no_descriptor_is_inherited(inside: LaunchedSandbox) -> None:
+    code = "import json, os; print(json.dumps(sorted(int(n) for n in os.listdir('/proc/self/fd'))[:-1]))"
+    assert told(inside, code) == [0, 1, 2]
+    inside.put("/workspace/system/descriptors.py", code.encode())
+    assert inside.step(["python", "descriptors.py"], limits=CallLimits()).stdout == b"[0, 1, 2]\n"
+
+
+def test_neighbours_share_no_file(inside: LaunchedSandbox, neighbour: LaunchedSandbox) -> None:
+    places = ("/tmp", "/dev/shm", "/home/engineer", "/workspace/system", "/workspace/deliverables")
+    for place in places:
+        shell(neighbour, f"echo mine > {place}/of-the-neighbour")
+        assert "No such file" in shell(inside, f"cat {place}/of-the-neighbour")
+
+
+def test_a_crash_leaves_no_core(inside: LaunchedSandbox) -> None:
+    assert shell(inside, "ulimit -Hc") == "0\n"
+    said = shell(inside, "cd /tmp; python -c 'import os; os.abort()'; ls /tmp/core* 2>/dev/null; echo")
+    assert "core dumped" not in said
+
+
+def test_a_set_time_is_the_hosts_alone(inside: LaunchedSandbox) -> None:
+    code = "import time\ntry: time.clock_settime(time.CLOCK_REALTIME, time.time()); print('set')\n"
+    assert python(inside, code + "except OSError as e: print(e.errno)") == "1\n"
