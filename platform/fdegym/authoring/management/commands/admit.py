@@ -31,7 +31,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="NAME",
-            help="only this solution or check, and the two ends of U (repeatable); writes no anchors",
+            help="only this solution or check, or all plays, checks, battery (repeatable); writes no anchors",
         )
         parser.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
         parser.add_argument("--fresh", action="store_true", help="play everything anew, whatever is kept")
