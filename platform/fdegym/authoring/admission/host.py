@@ -74,13 +74,14 @@ def main(scenario_ids: list[str]) -> int:
             return 1
         _say(step="making the database")
         _fresh_database()
+        for scenario_id in scenario_ids:  # before the desk starts, which would fit it at the same time
+            _say(step=f"fitting the matcher of {scenario_id}")
+            with contextlib.suppress(FdegymError):  # whoever needs it will say what is wrong
+                warm_matcher(get_scenario(scenario_id))
+        _say(step="starting desk and keeper")
         with local_services():
             reconcile([], grace_s=0)
             remove_leftovers()
-            for scenario_id in scenario_ids:
-                _say(step=f"fitting the matcher of {scenario_id}")
-                with contextlib.suppress(FdegymError):  # whoever needs it will say what is wrong
-                    warm_matcher(get_scenario(scenario_id))
             _say(ready=True)
             sys.stdin.read()
             with locked(var / "workers.lock", fcntl.LOCK_EX, WORKERS_PATIENCE_S):
