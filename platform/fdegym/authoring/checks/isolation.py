@@ -37,7 +37,7 @@ from workspaces.runtime.base import SandboxSpec
 
 PROBE = Path(__file__).with_name("probe.py")
 PATIENCE_S = 300.0
-SMALLEST = 64  #: bytes: an empty ``__init__.py`` is nobody's secret
+SMALLEST = 32  #: bytes: an empty ``__init__.py`` is nobody's secret
 MOST_TOLD = 6
 PACKAGE = "the environment's package"
 MODULES = ("fdegym", "grading", "scenarios", "stakeholders", "workspaces", "django", "numpy", "pydantic", "celery")
@@ -131,13 +131,13 @@ def look_around(spec: SandboxSpec, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def visible_from_inside(task: Task, forbidden: Forbidden, where: str, seen: Mapping[str, Any]) -> list[str]:
     """What a sandbox shows and must not, in words. The operating system may have a package of its own that is the same."""
-    found = [
+    found = [f"{where} can read the host's {path}" for path in seen["paths"]]
+    found += [f"Python in {where} can import {name}" for name in seen["modules"]]
+    found += [
         f"{where} shows {forbidden.contents[digest][1]} as {path}"
         for path, digest in seen["files"]
         if not (path.startswith("/usr/") and forbidden.contents[digest][1].startswith(PACKAGE))
     ]
-    found += [f"{where} can read the host's {path}" for path in seen["paths"]]
-    found += [f"Python in {where} can import {name}" for name in seen["modules"]]
     secrets = secrets_of(task)
     search = Search(Secrets(names=secrets.names, values=secrets.values, patterns=secrets.patterns))
     for what, text in seen["told"].items():
