@@ -33,6 +33,10 @@ SUITES = {
         "tests/site/test_site_outcomes.py",
         "tests/site/test_site_accounts.py",
     ],
+    "audit": [
+        "tests/audit/test_audit_of_the_grade.py",
+        "tests/leaderboard/test_first_runs_rank.py::test_two_tabs_that_begin_at_once_at_two_levels_begin_one_run",
+    ],
     "at once": ["tests/deployment/test_at_once.py"],
 }
 
