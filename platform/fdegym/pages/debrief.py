@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from fdegym.pages import charts
+from fdegym.pages.failures import failures_of
 from fdegym.pages.templatetags import figures
 from fdegym.runs.log import events
 from fdegym.runs.models import Run, RunEvent, RunState
@@ -39,18 +40,6 @@ STATE_WORDS = {
     RunState.VOID: "Grading failed through our fault",
     RunState.FAILED: "Could not be prepared",
     RunState.PREPARING: "Being prepared again",
-}
-FAILURE_WORDS = {
-    "exit": "ended with an error",
-    "signal": "was killed by a signal",
-    "cpu_limit": "used up its CPU time",
-    "wall_limit": "ran out of time",
-    "memory_limit": "used up its memory",
-    "server_lost": "ended every process around it, its own with them",
-    "obstructed": "stood where production writes its own file",
-    "replay_cpu_spent": "was not run any more: the CPU time of the whole replay was spent",
-    "replay_time_spent": "was not run any more: the time of the whole replay was spent",
-    "given_up": "was not run any more: it had run out of time five times in a row",
 }
 
 
@@ -202,26 +191,6 @@ def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def charts_of(breakdown: Sequence[Mapping[str, Any]]) -> list[charts.Series]:
     drawn = (charts.series(section) for section in breakdown if section.get("kind") == "series")
     return [chart for chart in drawn if chart is not None]
-
-
-def failures_of(grade: Grade) -> list[dict[str, str]]:
-    """What did not run in production, by entry point, with the first error as the delivered code printed it."""
-    rows = []
-    for name, record in sorted(grade.replay.get("failures", {}).items()):
-        counts = record.get("failures") or {}
-        if not counts:
-            continue
-        words = "; ".join(f"{count} × {FAILURE_WORDS.get(kind, kind)}" for kind, count in sorted(counts.items()))
-        first = record.get("first") or {}
-        calls = record.get("calls")
-        rows.append(
-            {
-                "entry_point": name,
-                "words": f"{words} (of {calls} calls)" if calls else words,
-                "stderr": str(first.get("stderr", "")).strip(),
-            }
-        )
-    return rows
 
 
 # ---- the conversation ------------------------------------------------------------------------------------------------
@@ -380,7 +349,8 @@ def debrief_context(
         "sections": sections_of(grade.breakdown),
         "incidents": grade.incidents,
         "permitted": grade.permitted,
-        "failures": failures_of(grade),
+        # limits may have been others in the release that it was graded by
+        "failures": failures_of(grade, scenario.config if grade.scenario_release == scenario.release else None),
         "differs": variant.differs if variant else "",
         "facts": facts_of(grade, log, names),
         "people": totals,
