@@ -106,7 +106,8 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     done: dict[Item, Done] = {}
     durations: dict[str, float] = {}
     try:
-        with services(place, sorted({item.scenario for item in missing}), progress.note):
+        spoken_to = sorted({item.scenario for item in missing if item.speaks})
+        with services(place, spoken_to, progress.note):
             for one in work_through(todo, place, jobs):
                 if one.result is not None and _lasts(one.item, one.result):
                     store.keep(one.item, one.result, one.seconds)

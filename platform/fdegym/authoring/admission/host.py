@@ -1,8 +1,8 @@
 """The process that holds what plays need: a database of admission's own, desk and keeper, the fitted matchers.
 
-``python -m fdegym.authoring.admission.host ID …`` prepares, prints one JSON line a step and ``{"ready": true}``, and
-holds on until its standard input ends, however the admission that started it ended. Then it waits for the workers to
-clear away and ends desk and keeper.
+``python -m fdegym.authoring.admission.host ID …`` fits the matchers of these scenarios, prints one JSON line a step and
+``{"ready": true}``, and holds on until its standard input ends, however the admission that started it ended. Then it
+waits for the workers to clear away and ends desk and keeper.
 """
 
 from __future__ import annotations

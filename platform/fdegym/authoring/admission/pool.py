@@ -145,9 +145,12 @@ def end(process: subprocess.Popen[str], patience_s: float) -> None:
 
 
 @contextlib.contextmanager
-def services(place: Path, scenario_ids: Iterable[str], told: Callable[[str], None]) -> Iterator[None]:
-    """Database, desk and keeper of admission, for as long as the block runs. Raises ``HostFailed``."""
-    process = start(place, HOST, *scenario_ids)
+def services(place: Path, spoken_to: Iterable[str], told: Callable[[str], None]) -> Iterator[None]:
+    """Database, desk and keeper of admission, for as long as the block runs; the matchers of those scenarios are fitted.
+
+    Raises ``HostFailed``.
+    """
+    process = start(place, HOST, *spoken_to)
     assert process.stdout is not None  # noqa: S101 - pipes were asked for
     assert process.stdin is not None  # noqa: S101
     try:

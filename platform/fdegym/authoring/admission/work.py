@@ -31,7 +31,7 @@ class Item:
     ``key`` names all that decides the result.
 
     ``ends`` measure the two ends of U of a task, on which its other work waits; they have no key, the product keeps them
-    itself. ``seconds``: how long it takes, roughly.
+    itself. ``seconds``: how long it takes, roughly. ``speaks``: whether somebody is written to.
     """
 
     scenario: str
@@ -40,6 +40,7 @@ class Item:
     task: str
     key: str
     seconds: float
+    speaks: bool = False
 
     @property
     def label(self) -> str:
@@ -109,14 +110,22 @@ def check_key(scenario: Scenario, task_id: str, check: Check) -> str:
 def plan(scenario: Scenario, tasks: Sequence[str]) -> list[Item]:
     """All that is to be done for these tasks of a scenario, but for the ends, which depend on what is left to do."""
     items = [
-        Item(scenario.id, PLAY, name, task, play_key(scenario, task, name), PLAY_SECONDS)
+        Item(
+            scenario.id,
+            PLAY,
+            name,
+            task,
+            play_key(scenario, task, name),
+            PLAY_SECONDS,
+            speaks=conversation_file(scenario, task, name) is not None,
+        )
         for task in tasks
         for name in solutions_on(scenario, task)
     ]
     for check in all_checks():
         for task in _tasks_of(check, tasks):
             key = check_key(scenario, task, check)
-            items.append(Item(scenario.id, CHECK, check.name, task, key, check.seconds))
+            items.append(Item(scenario.id, CHECK, check.name, task, key, check.seconds, check.spoken))
     return items
 
 
