@@ -118,6 +118,16 @@ def reconcile(live_run_ids: Sequence[str], *, grace_s: float = 60.0) -> list[str
     return list(answer["removed"])
 
 
+def recorded_runs(*, older_than_s: float = 0.0) -> list[str]:
+    """Run ids of which this host has records of terminals, none of them begun within that time."""
+    return list(keeper().request("recorded", older_than_s=older_than_s)[0]["runs"])
+
+
+def forget_records(run_ids: Sequence[str]) -> None:
+    """Remove the records of terminals of runs that are gone. One whose workspace is known here keeps them."""
+    keeper().request("forget_records", runs=list(run_ids), timeout_s=START_TIMEOUT_S)
+
+
 # commands
 
 

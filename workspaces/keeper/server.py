@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import shutil
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -95,6 +96,7 @@ class Keeper:
         path = self.settings.socket
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = await self._be_the_only_one()
+        await asyncio.to_thread(self.runtime.remove_half_made)
         await self.adopt()
         temporary = path.with_name(path.name + ".new")
         temporary.unlink(missing_ok=True)
@@ -213,6 +215,20 @@ class Keeper:
                 logger.exception("the orphan %s could not be removed", sandbox.id)
                 failed.append(sandbox.id)
         connection.answer({"removed": removed, "failed": failed})
+
+    async def on_recorded(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        """Whose terminals have records here."""
+        newest = time.time() - float(request["older_than_s"])
+        found = [path.name for path in self.records.glob("*") if path.stat().st_mtime < newest]
+        connection.answer({"runs": sorted(found)})
+
+    async def on_forget_records(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        """Remove the records of runs that are gone; while a workspace is there, its terminals write them."""
+        for run_id in request["runs"]:
+            if await self.workspace(run_id).state() is SandboxState.GONE:
+                self.workspaces.pop(run_id, None)
+                await asyncio.to_thread(shutil.rmtree, self.records / run_id, ignore_errors=True)
+        connection.answer({})
 
     async def on_exec(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])

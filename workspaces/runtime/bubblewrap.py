@@ -169,6 +169,13 @@ class BubblewrapRuntime:
         except OSError:
             return 0.0
 
+    def remove_half_made(self) -> None:
+        """Remove what processes left behind that were killed while they made or helped a sandbox."""
+        for directory in [*self.state_dir.glob("_new-*"), *self.state_dir.glob("_process-*")]:
+            maker = directory.name.split("-")[-2]
+            if maker.isdecimal() and not Path("/proc", maker).exists():
+                shutil.rmtree(directory, ignore_errors=True)
+
     def checkpoint(self, sandbox_id: str) -> None:
         """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
         sandbox = self._sandbox(sandbox_id)
@@ -302,6 +309,8 @@ class BubblewrapRuntime:
             raise RuntimeUnusable(problem)
         for name in ("storage", "shm"):
             (directory / name).mkdir(exist_ok=True)
+        for unfinished in directory.glob(".storage.tar.*"):  # of a saving that was killed
+            unfinished.unlink(missing_ok=True)
         listening = listen(directory / "control")
         filter_fd = _filter_descriptor()
         info_read, info_write = os.pipe()

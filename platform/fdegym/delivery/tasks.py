@@ -11,6 +11,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from fdegym.delivery.begin import prepare_run
+from fdegym.delivery.leftovers import remove_leftovers
 from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
@@ -73,3 +74,7 @@ def sweep_workspaces() -> None:
         with _going_on(run, "is past its deadline and could not be submitted"):
             submit_run(run.id, cause="deadline")
     reconcile(sorted(live | {str(pk) for pk in kept}))
+    try:
+        remove_leftovers()
+    except (FdegymError, OSError):
+        logger.exception("what no run owns could not be removed; the next sweep tries again")
