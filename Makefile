@@ -25,6 +25,7 @@ format: ## put the code in the one format
 
 admit: ## play every solution of every scenario through the real engines; write anchors.json
 	@$(MANAGE) admit $(SCENARIOS)
+	@$(PYTHON) ops/believable.py
 
 bench: ## speed and memory beside peers, as ratios of one run
 	@$(PYTHON) ops/setup.py test

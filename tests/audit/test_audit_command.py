@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from fdegym.delivery.audit import CHECKS, Result, audit_run
+from fdegym.runs import log
 from fdegym.runs.models import Run, RunEvent
 from grading.models import Grade, Submission
 from grading.services import regrade
@@ -161,3 +162,21 @@ def test_the_rules_that_answer_have_a_version_that_changes_with_their_code_alone
     assert fresh() == versions.people_version()
     (copy / "engine.py").write_text((copy / "engine.py").read_text() + "\n")
     assert fresh() != versions.people_version()
+
+
+def test_what_the_page_says_cannot_be_found_is_not_claimed_to_be(
+    alice: Any, bob: Any, begin: Any, talk: Any, graded: Callable[..., Run]
+) -> None:
+    """docs/believable.md: with the database, the last events of an open run can be taken back, and a grade with its
+    events, so that the run is graded again. The audit does not pretend otherwise."""
+    run = begin(alice)
+    talk(run, "Well?", "And?")
+    RunEvent.objects.filter(run=run, seq=log.head(run)[0]).delete()
+    assert audit(run)[0] == 0
+
+    other = graded(bob)
+    Grade.objects.filter(submission__run=other).delete()
+    for _ in ("graded", "grade.added"):
+        RunEvent.objects.filter(run=other, seq=log.head(other)[0]).delete()
+    Run.objects.filter(pk=other.pk).update(state="submitted", ended_at=None)
+    assert audit(other)[0] == 0
