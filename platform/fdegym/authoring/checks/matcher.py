@@ -18,12 +18,11 @@ from stakeholders.matcher.figures import Figures, Share, measure
 RIGHT_OF_ANSWERED = 0.95
 FIRST_TRY = {"en": 0.90, "zh": 0.85}
 TWO_PART = 0.85
-GATES_RIGHT = 0.97
 ANSWERED_WRONGLY = 0.05
 KINDS_NOT_ANSWERED = ("off_topic", "fishing", "injected", "neighbour")
 
 
-def _topics(scenario: Scenario) -> list[TopicInfo]:
+def matcher_topics(scenario: Scenario) -> list[TopicInfo]:
     """The topics of all tasks, whatever the facts."""
     people = tomllib.loads((scenario.folder / "stakeholders.toml").read_text(encoding="utf-8"))["stakeholders"]
     return [
@@ -44,15 +43,12 @@ def _bounds(figures: Figures) -> Iterator[tuple[str, Share, float, bool]]:
     for language, least in FIRST_TRY.items():
         yield f"answered rightly at first try ({language})", figures.given.get(("all", language), Share()), least, True
     yield "two questions, both answered", figures.two_part, TWO_PART, True
-    gates = getattr(figures, "gates", None)
-    if gates is not None:
-        yield "gates right", gates, GATES_RIGHT, True
     for kind in KINDS_NOT_ANSWERED:
         yield f"answered though {kind.replace('_', ' ')}", figures.wrongly.get(kind, Share()), ANSWERED_WRONGLY, False
 
 
 def _find(scenario: Scenario, tasks: Sequence[str]) -> Iterator[Finding]:
-    topics = _topics(scenario)
+    topics = matcher_topics(scenario)
     if not topics:
         yield Finding("matcher", "", True, {}, "Nobody of this scenario is asked by topic.")
         return
