@@ -96,3 +96,29 @@ def test_a_charge_that_the_rules_do_not_give(alice: Any, begin: Any, talk: Any, 
     status, words = audit(run)
     assert status == 0
     assert "are not those here" in words
+
+
+def test_a_workspace_opened_again_as_it_was_adds_nothing_to_the_log(alice: Any, begin: Callable[..., Run]) -> None:
+    from fdegym.delivery.begin import reopen_workspace
+
+    run = begin(alice)
+    reopen_workspace(run)
+    assert [event.kind for event in log.events(run.id)].count("run.prepared") == 1
+
+
+def test_a_workspace_opened_again_with_other_files_is_told(
+    alice: Any, begin: Callable[..., Run], talk: Any, hand_in: Any, market: Path
+) -> None:
+    """As when the scenario was replaced under a run that was open: the log has both, and the audit says from when on."""
+    from fdegym.delivery.begin import reopen_workspace
+
+    run = begin(alice)
+    talk(run, "Well?")
+    (market / "docs" / "book.md").write_text("Returned goods are thrown away.\n")
+    reopen_workspace(run)
+    hand_in(run)
+    status, words = audit(run)
+    assert status == 0
+    reopened = log.events(run.id, kinds=["run.prepared"])[-1]
+    assert f"are those that were given from event {reopened.seq} on; before, others were." in words
+    assert "under another release of the scenario than the run was begun with" in words
