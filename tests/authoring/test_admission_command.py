@@ -165,6 +165,14 @@ def test_what_fails_is_told_in_words_and_the_command_fails(author: Author, tmp_p
     assert not json.loads((tmp_path / "found.json").read_text())["scenarios"][NAME]["passed"]
 
 
+def test_a_check_alone_is_done_without_any_play_and_its_failure_is_not_kept(author: Author) -> None:
+    for _ in range(2):
+        done = author.admit("--only", "strategies")
+        assert done.returncode == 1
+        assert played(done) == [f"{NAME} · strategies"]
+        assert "FAILS  strategies: " in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -44,8 +44,8 @@ class Wanted:
 def wanted_of(
     scenarios: Iterable[Scenario], tasks: Sequence[str], only: Sequence[str], jobs: int | None, fresh: bool
 ) -> Wanted:
-    """No ``tasks`` are all of them, no ``only`` is everything; the two ends of U are always played. ``only`` are names of
-    solutions and checks, or ``plays``, ``checks``, ``battery``.
+    """No ``tasks`` are all of them, no ``only`` is everything. ``only`` are names of solutions and checks, or ``plays``,
+    ``checks``, ``battery``; with a solution the two ends of U are played.
 
     Raises ``TaskUnknown`` or ``NameUnknown`` for what a scenario does not have.
     """
@@ -60,7 +60,7 @@ def wanted_of(
             raise NameUnknown(f"{scenario.id} has no solution or check {', '.join(unknown)}.")
         names |= set[str]().union(*(groups.get(name, {name}) for name in only))
         chosen.append((scenario, tuple(task for task in scenario.task_ids if task in tasks or not tasks)))
-    if only:
+    if any(names & set(solution_names(scenario)) for scenario, _ in chosen):
         names |= {"do_nothing", "reference"}
     return Wanted(chosen, jobs or len(os.sched_getaffinity(0)), frozenset(names), fresh)
 
@@ -136,6 +136,8 @@ def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done], *,
         try:
             anchors[task] = _anchors(scenario, kept)
         except (KeyError, AnchorsUnusable) as problem:
+            if not any(on == task for on, _ in plays):
+                continue  # nothing but checks was asked for
             words = str(problem) if isinstance(problem, AnchorsUnusable) else f"there is no play of {problem}"
             unplayed[task, ""] = f"U cannot be told: {words}"
             anchors[task] = TaskAnchors(0.0, 0.0)
