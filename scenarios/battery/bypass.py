@@ -36,11 +36,18 @@ class Bypass:
         self._tell({"did": what})
 
     def attempt(self, what: str, act: Callable[..., object], *arguments: object) -> None:
-        """Try something that must bring nothing. What ``act`` returns, if it is not empty, is loot; raising is fine."""
+        """Try something that must bring nothing. What ``act`` returns, if it is not empty, is loot.
+
+        What the system refuses is an ``OSError`` or an import that fails; anything else that is raised is the entry's
+        own mistake, and nothing was tried.
+        """
         try:
             got = act(*arguments)
-        except Exception as problem:  # any refusal will do
+        except (OSError, ImportError) as problem:
             self._tell({"tried": what, "refused": repr(problem)[:LONGEST]})
+            return
+        except Exception as problem:
+            self._tell({"tried": what, "broke": repr(problem)[:LONGEST]})
             return
         key = "loot" if got else "nothing"
         self._tell({"tried": what, key: repr(got)[:LONGEST]})
@@ -123,15 +130,17 @@ def syscall(number: dict[str, int], *arguments: Any) -> int:
 
 
 def in_a_child(act: Callable[[], object], patience_s: int = 20) -> object:
-    """Do it in a fork and give back what it returned: an act may end its process."""
+    """Do it in a fork and give back what it returned, or raise the ``OSError`` that it met: it may change its process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(patience_s)
-        status = 1
+        status = 255
         try:
             os.write(writing, repr(act() or "").encode()[:4000])
             status = 0
+        except OSError as problem:
+            status = problem.errno or 255
         finally:
             os._exit(status)
     os.close(writing)
@@ -139,7 +148,11 @@ def in_a_child(act: Callable[[], object], patience_s: int = 20) -> object:
     while part := os.read(reading, 4096):
         said += part
     os.close(reading)
-    os.waitpid(child, 0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if 0 < status < 255:
+        raise OSError(status, os.strerror(status))
+    if status:
+        raise RuntimeError(f"the fork ended with {status}")
     return said.decode() if said not in (b"", b"''", b"[]", b"0", b"None") else None
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import grading.services
+import workspaces.launcher.main
 from fdegym.authoring.battery import entries, entry_named
 from fdegym.authoring.battery.entries import EntryInvalid, EntryUnknown, read_entry
+from fdegym.authoring.battery.knowledge import contents
 from fdegym.authoring.battery.laying import PLACE, SYSTEM, EntryPointUnplaceable, laid_files, module_files
 from fdegym.authoring.battery.witness import HostWitness
 from scenarios.kit.format import EntryPoint
@@ -80,6 +84,20 @@ def test_an_entry_point_without_a_file_is_told() -> None:
         laid_files(read_entry("acts", ACTS), {}, points, lambda path: None)
     with pytest.raises(EntryPointUnplaceable, match="python FILE"):
         module_files(["make", "close"])
+
+
+def test_the_attack_can_tell_hidden_files_by_their_content_and_shown_ones_are_not_among_them() -> None:
+    scenario = Path(__file__).parent / "stall"
+    known = {digest for digests in contents(scenario, "", scenario / "system").values() for digest in digests}
+
+    def digest(path: Path) -> str:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    assert {digest(scenario / name) for name in ("grader.py", "world.py", "facts.toml")} <= known
+    assert digest(scenario / "solutions" / "reference" / "system" / "bin" / "close.py") in known
+    assert digest(scenario / "system" / "bin" / "close.py") not in known
+    assert digest(Path(grading.services.__file__)) in known
+    assert digest(Path(workspaces.launcher.main.__file__)) not in known
 
 
 def speak(address: Any, family: int, kind: int) -> None:

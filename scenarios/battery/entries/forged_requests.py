@@ -53,6 +53,8 @@ def asked(request):
 
 def in_workspace(bypass):
     neighbour = bypass.known["neighbour"]
+    if not asked({"op": "who"})["people"]:
+        raise SystemExit("the desk does not answer at all")
     for request in FORGED:
         bypass.attempt(f"{request['op']} {request.get('until', '')}", asked, request)
     for run in (neighbour, "../" + neighbour, "", "*"):

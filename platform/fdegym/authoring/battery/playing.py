@@ -59,6 +59,7 @@ class BatteryPlay:
     failures: dict[str, int] = field(default_factory=dict)  #: how production's calls failed: word → how often
     refused: int = 0  #: attempts that brought nothing
     did: tuple[str, ...] = ()
+    report: list[dict[str, Any]] = field(default_factory=list)  #: each attempt, and what was done, as the entry tells it
     busy: bool = False  #: a call's wall clock ran out on a host too busy to judge that: no grade, and rightly so
     keeper_grew_by: int = 0  #: descriptors that the keeper held more afterwards: of others as well, if there were any
     wall_s: float = 0.0
@@ -208,8 +209,10 @@ class _Playing:
         rows = list(_rows(self.calls.reports.values()))
         self.told += [json.dumps(row, ensure_ascii=False) for row in rows]
         play = self.play
+        play.report = rows
         play.problems += [f"loot: {row['tried']}: {row['loot']}" for row in rows if "loot" in row]
-        play.refused = sum("tried" in row and "loot" not in row for row in rows)
+        play.problems += [f"its own mistake: {row['tried']}: {row['broke']}" for row in rows if "broke" in row]
+        play.refused = sum("refused" in row or "nothing" in row for row in rows)
         play.did = tuple(dict.fromkeys(str(row["did"]) for row in rows if "did" in row))
         acted = {row["where"] for row in rows}
         if "in_workspace" in self.entry.hooks and "in_workspace" not in acted:

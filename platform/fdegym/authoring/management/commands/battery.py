@@ -31,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("entries", nargs="*", metavar="ENTRY")
         parser.add_argument("--list", action="store_true", help="say what each entry tries, and play nothing")
         parser.add_argument("--json", action="store_true", help="one object a line")
+        parser.add_argument("--report", action="store_true", help="also every attempt, and how it was refused")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -45,6 +46,8 @@ class Command(BaseCommand):
                 for entry in chosen:
                     play = play_battery(scenario.id, entry)
                     self.stdout.write(json.dumps(play.as_json()) if options["json"] else line(play))
+                    if options["report"]:
+                        self.stdout.writelines(f"    {row}\n" for row in play.report)
                     self.stdout.flush()
                     failed += [] if play.passed else [entry.name]
         except FdegymError as problem:
