@@ -88,3 +88,24 @@ def test_a_stranger_and_a_cohort_mate_do_not_learn_that_a_run_exists(alice, bob,
             get_run_for_user(person, run.id)
     with pytest.raises(RunNotFound):
         get_run_for_user(alice, "not-a-uuid")
+
+
+def test_every_event_is_signed_for_its_run_and_its_content(alice, bob, make_run):
+    run, other = make_run(alice), make_run(bob)
+    event, twin = log.append(run.id, "note", {"n": 1}), log.append(other.id, "note", {"n": 1})
+    assert log.event_is_signed(event)
+    assert log.event_is_signed(RunEvent.objects.get(pk=event.pk))
+    for change in ({"signature": ""}, {"signature": twin.signature}, {"hash": twin.hash}, {"run_id": other.id}):
+        altered = RunEvent.objects.get(pk=event.pk)
+        for name, value in change.items():
+            setattr(altered, name, value)
+        assert not log.event_is_signed(altered)
+
+
+def test_a_signature_made_with_another_key_fits_only_while_that_key_is_kept(alice, make_run, settings):
+    run = make_run(alice)
+    event = log.append(run.id, "note", {})
+    old, settings.SECRET_KEY = settings.SECRET_KEY, "n" * 60
+    assert not log.event_is_signed(event)
+    settings.SECRET_KEY_FALLBACKS = [old]
+    assert log.event_is_signed(event)
