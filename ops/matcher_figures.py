@@ -2,10 +2,9 @@
 
     python ops/matcher_figures.py oil_npt [--misses] [--speed] [--folds 5]
 
-Prints, per person and language, how many on-topic messages are answered rightly at first try, how many of the answered
-ones on the right topic, how many messages are answered that should not be, and which topics are taken for which. With
-``--folds`` the same figures by cross-validation over the examples, for choosing between ways of matching: the tests are
-kept for judging the one that is chosen.
+Prints what ``manage.py matchreport`` prints, without a database or settings. With ``--folds`` the same figures by
+cross-validation over the examples, for choosing between ways of matching: the tests are kept for judging the one that
+is chosen.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
 from scenarios.kit.phrasings import NegativePhrasings, Phrasings, TopicPhrasings, load_phrasings  # noqa: E402
 from stakeholders.matcher import Matcher, TopicInfo  # noqa: E402
 from stakeholders.matcher.figures import Figures, measure  # noqa: E402
+from stakeholders.matcher.report import report  # noqa: E402
 
 
 def topics_of(folder: Path) -> list[TopicInfo]:
@@ -33,25 +33,6 @@ def topics_of(folder: Path) -> list[TopicInfo]:
         for person in raw["stakeholders"]
         for topic in person.get("topics", [])
     ]
-
-
-def print_figures(figures: Figures, misses: bool) -> None:
-    print(f"{'person':12} {'language':8} {'answered rightly':>18} {'right of answered':>18}")
-    for person, language in sorted(figures.given, key=lambda key: (key[0] == "all", key)):
-        right = figures.right.get((person, language), "-")
-        print(f"{person:12} {language:8} {figures.given[person, language]!s:>18} {right!s:>18}")
-    print("\nanswered, but should not be")
-    for kind, share in sorted(figures.wrongly.items()):
-        print(f"  {kind:12} {share}")
-    print(f"\nsmall talk acknowledged    {figures.acknowledged}")
-    print(f"two questions, both answered {figures.two_part}, one of them {figures.two_part_half}")
-    print("\ntaken for")
-    for (wanted, got), count in figures.confusions.most_common():
-        print(f"  {count:3}  {wanted:22} {got}")
-    if misses:
-        print("\nmisses")
-        for miss in figures.misses:
-            print(f"  {miss.person:11} {miss.wanted} -> {miss.got}   [{miss.scores}]\n      {miss.message}")
 
 
 def cross_validated(phrasings: Phrasings, topics: list[TopicInfo], folds: int) -> Figures:
@@ -111,10 +92,10 @@ def main() -> None:
     folder = ROOT / "scenarios" / options.scenario
     phrasings, topics = load_phrasings(folder / "phrasings.toml"), topics_of(folder)
     if options.folds:
-        print_figures(cross_validated(phrasings, topics, options.folds), options.misses)
+        print("\n".join(report(cross_validated(phrasings, topics, options.folds), options.misses)))
         return
     matcher = Matcher.load(phrasings, topics, options.cache)
-    print_figures(measure(matcher, phrasings, topics), options.misses)
+    print("\n".join(report(measure(matcher, phrasings, topics), options.misses)))
     if options.speed:
         print_speed(matcher, phrasings)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Objective: TypeAlias = Callable[[Matrix], tuple[float, Matrix]]
 
-LOOSENESS = 10.0  #: inverse of the penalty on weights; cross-validated
+LOOSENESS = 3.0  #: inverse of the penalty on weights; cross-validated
 _STEPS, _MEMORY, _TOLERANCE = 200, 10, 1e-7
 
 
@@ -28,20 +28,25 @@ class Classifier:
     weights: Matrix
 
     @classmethod
-    def fit(cls, features: Matrix, labels: Sequence[str]) -> Classifier:
-        """Learn from (examples, features) and one class name for each example."""
-        classes = tuple(sorted(set(labels)))
+    def fit(cls, features: Matrix, labels: Sequence[tuple[str, ...]], weights: Matrix) -> Classifier:
+        """Learn from (examples, features), the classes that each example belongs to in equal parts, and its weight."""
+        classes = tuple(sorted({name for names in labels for name in names}))
+        columns = {name: column for column, name in enumerate(classes)}
         wanted = np.zeros((len(labels), len(classes)))
-        wanted[np.arange(len(labels)), [classes.index(label) for label in labels]] = 1.0
-        rows = np.hstack([features, np.ones((len(features), 1))])
+        for row, names in enumerate(labels):
+            for name in names:
+                wanted[row, columns[name]] += 1.0 / len(names)
+        rows = np.ones((len(features), features.shape[1] + 1))
+        rows[:, :-1] = features
+        del features  # as large again
         penalty = np.full((rows.shape[1], 1), 1.0 / LOOSENESS)
         penalty[-1] = 1e-3  # offsets are hardly held: classes differ in size
 
         def objective(flat: Matrix) -> tuple[float, Matrix]:
-            weights = flat.reshape(rows.shape[1], len(classes))
-            logs = _log_softmax(rows @ weights)
-            loss = -float((wanted * logs).sum()) + 0.5 * float((penalty * weights * weights).sum())
-            slope = rows.T @ (np.exp(logs) - wanted) + penalty * weights
+            found = flat.reshape(rows.shape[1], len(classes))
+            logs = _log_softmax(rows @ found)
+            loss = -float((weights[:, None] * wanted * logs).sum()) + 0.5 * float((penalty * found * found).sum())
+            slope = rows.T @ (weights[:, None] * (np.exp(logs) - wanted)) + penalty * found
             return loss, slope.ravel()
 
         found = _minimise(objective, np.zeros(rows.shape[1] * len(classes)))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+_LINE_BREAKS = {"\n", "\t", "\r"}
 MOST_CLAUSES = 6
 MOST_CHARACTERS = 1500  #: of a message that are analysed; the rest of a longer one is cut from its middle
 _LEAST_WORDS, _LEAST_CHINESE = 3, 5
 
 _ASKING = (
-    r"(?:what|which|who|whom|whose|when|where|why|how|is|am|are|was|were|do|does|did|can|could|may|might|must|should|"
+    r"(?:what|which|who|whom|whose|when|where|why|how|whether|if\s+so|is|am|are|was|were|do|does|did|can|could|may|might|must|should|"
     r"shall|would|will|has|have|please|by\s+when|after\s+how|until\s+when|on\s+which|at\s+what|in\s+which|to\s+whom|"
     r"from\s+wh\w+|under\s+wh\w+|also|besides|then|tell|i\s+also|are\s+there|is\s+there)"
 )
@@ -35,6 +37,15 @@ _BREAK = re.compile(
 )
 
 
+#: A clause without any of these tells something; what is asked for stands elsewhere in the message.
+_ASKS = re.compile(
+    r"[?？]|\b(?:what|which|who|whom|whose|when|where|why|how|is|am|are|was|were|do|does|did|can|could|may|must|should|"
+    r"would|will|please|pls|whether|confirm|tell\s+me|(?:need|like|want)\s+to\s+know|also)\b|"
+    r"吗|呢|什么|怎么|哪|谁|几|多少|多久|是否|是不是|能不能|要不要|算不算|有没有|还是|请|何时|为什么",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Clause:
     """A stretch of the message, from ``start`` to before ``end``."""
@@ -52,6 +63,16 @@ def analysed(message: str) -> str:
     return f"{message[:half]}\n{message[-half:]}"
 
 
+def plain_words(text: str) -> str:
+    """Compatible forms made one, invisible characters (controls, bidi marks, joiners) taken out, spaces single."""
+    visible = (
+        " " if char in _LINE_BREAKS else char
+        for char in unicodedata.normalize("NFKC", text)
+        if char in _LINE_BREAKS or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+    )
+    return " ".join("".join(visible).split())
+
+
 def clauses(message: str) -> list[Clause]:
     """The message's clauses in order; together they are the whole message. At most ``MOST_CLAUSES``."""
     cuts = [0]
@@ -62,6 +83,15 @@ def clauses(message: str) -> list[Clause]:
             cuts.append(found.end())
     spans = list(zip(cuts, [*cuts[1:], len(message)], strict=True))
     return [Clause(start, end, message[start:end].strip()) for start, end in _joined(message, spans)]
+
+
+def asking(parts: Sequence[Clause]) -> tuple[bool, ...]:
+    """Which clauses may ask something. What ends in a comma asks with the clause that follows it."""
+    found = [_ASKS.search(part.text) is not None for part in parts]
+    for place in range(len(parts) - 2, -1, -1):
+        if parts[place].text.endswith((",", "，")):
+            found[place] |= found[place + 1]
+    return tuple(found)
 
 
 def _joined(message: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -27,9 +27,8 @@ class Thresholds:
 
     own_weight: float = 3.0  #: how much likelier a message to somebody is about what they hold
     whole: float = 0.30  #: share of the best topic over the whole message
-    clause: float = 0.55  #: share of a topic in one clause, for it to be a question of its own
-    sure: float = 0.90  #: from this share of the best topic over the whole message
-    sure_clause: float = 0.70  #: another topic needs this much in its clause
+    clause: float = 0.45  #: share of a topic in a clause that asks, for it to be a question of its own
+    told: float = 0.80  #: and in a clause that only tells something
     rescue: float = 0.50  #: share in one clause when the whole message is not clearly about anything of the person's
     rescue_echo: float = (
         0.15  #: and what it must then have in the whole message, if that sounds like somebody else's topic
@@ -76,8 +75,11 @@ def weighed(shares: Matrix, person: Person, own_weight: float) -> Matrix:
     return rounded
 
 
-def decide(whole: Matrix, parts: Matrix, person: Person, limits: Thresholds) -> Verdict:
-    """``whole`` (classes,) of the message, ``parts`` (clauses, classes) of its clauses if it has several."""
+def decide(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Person, limits: Thresholds) -> Verdict:
+    """``whole`` (classes,) of the message, ``parts`` (clauses, classes) of its clauses if it has several.
+
+    ``asking``: which of the clauses may be questions.
+    """
     heard = weighed(whole[None, :], person, limits.own_weight)[0]
     best = int(heard.argmax())  # of equal shares the first in order of the names
     accepted = bool(person.own[best]) and heard[best] >= limits.whole
@@ -85,24 +87,45 @@ def decide(whole: Matrix, parts: Matrix, person: Person, limits: Thresholds) -> 
         found = {best: heard[best]} if accepted else {}
         return Verdict(tuple((topic, (), float(score)) for topic, score in found.items()), best, heard)
     clauses = weighed(parts, person, limits.own_weight)
+    found = _spoken_of(clauses, person.own, _needed(heard, accepted, asking, person, limits))
     if accepted:
-        further = limits.sure_clause if heard[best] >= limits.sure else limits.clause
-        least = np.full(len(heard), further)
-        least[best] = limits.clause
-        found = _spoken_of(clauses, person.own, least)
         found.setdefault(best, float(heard[best]))
-    else:
-        leaning = person.others[best] & (heard < limits.rescue_echo)
-        found = _spoken_of(clauses, person.own, np.where(leaning, np.inf, limits.rescue))
     return Verdict(_in_order(found, clauses), best, heard)
 
 
+def closeness(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Person, limits: Thresholds) -> float:
+    """How far the share nearest to a threshold that decides is from it; infinite where none of the person's leads."""
+    heard = weighed(whole[None, :], person, limits.own_weight)[0]
+    best = int(heard.argmax())
+    accepted = bool(person.own[best]) and heard[best] >= limits.whole
+    distances = [abs(float(heard[best]) - limits.whole)] if person.own[best] else []
+    if len(parts) > 1:
+        clauses = weighed(parts, person, limits.own_weight)
+        least = _needed(heard, accepted, asking, person, limits)
+        for clause, needed in zip(clauses, least, strict=True):
+            topic = int(clause.argmax())
+            if person.own[topic] and not (accepted and topic == best):
+                distances.append(abs(float(clause[topic] - needed[topic])))
+    return min(distances, default=float("inf"))
+
+
+def _needed(heard: Matrix, accepted: bool, asking: Sequence[bool], person: Person, limits: Thresholds) -> Matrix:
+    """(clauses, classes): the share that makes a clause a question about a topic."""
+    if accepted:
+        questions = np.array(asking) | (not any(asking))
+        least = np.where(questions, limits.clause, limits.told)[:, None]
+    else:
+        leaning = person.others[int(heard.argmax())] & (heard < limits.rescue_echo)
+        least = np.where(leaning, np.inf, limits.rescue)[None, :]
+    return np.broadcast_to(least, (len(asking), len(heard)))
+
+
 def _spoken_of(clauses: Matrix, own: Mask, least: Matrix) -> dict[int, float]:
-    """The person's topics that lead a clause with at least the share ``least`` (classes,) asks of them."""
+    """The person's topics that lead a clause with at least the share that ``least`` (clauses, classes) asks of them."""
     found: dict[int, float] = {}
-    for clause in clauses:
+    for clause, needed in zip(clauses, least, strict=True):
         topic = int(clause.argmax())
-        if own[topic] and clause[topic] >= least[topic]:
+        if own[topic] and clause[topic] >= needed[topic]:
             found[topic] = max(found.get(topic, 0.0), float(clause[topic]))
     return found
 

@@ -27,6 +27,7 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 
 MULTILINGUAL_WIDTH = 512
 FEATURES = MULTILINGUAL_WIDTH + ENGLISH_WIDTH
+_BATCH = 16  #: texts through the English encoder at once; more do not fit the processor's caches
 MOST_TOKENS = 64  #: of a message, in the English encoder; more would take longer than a message may
 _WEIGHTS = Path(__file__).resolve().parent.parent / "matcher_data" / "minilm.npz"
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -36,7 +37,7 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 class Encoded:
     """Texts as the encoders see them: ``vectors`` (texts, 896), not yet centred; ``chinese`` (texts,) of bool."""
 
-    vectors: Matrix
+    vectors: npt.NDArray[np.float32]
     chinese: npt.NDArray[np.bool_]
 
     def __getitem__(self, rows: slice | npt.NDArray[np.bool_] | npt.NDArray[np.int_]) -> Encoded:
@@ -54,24 +55,21 @@ class Encoder:
         self.fingerprint = hashlib.sha256(weights.read_bytes()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Encoded:
-        chinese = np.array([is_chinese(text) for text in texts], dtype=bool)
-        vectors = np.zeros((len(texts), FEATURES))
-        if len(texts):
-            vectors[:, :MULTILINGUAL_WIDTH] = self._multilingual.encode(list(texts))
-        english = np.flatnonzero(~chinese)
-        for start in range(0, len(english), 64):
-            rows = english[start : start + 64]
-            vectors[rows, MULTILINGUAL_WIDTH:] = self._english.encode([texts[row] for row in rows], MOST_TOKENS)
-        return Encoded(vectors, chinese)
+        """A row for each text."""
+        return self.encode_messages([(text, ()) for text in texts])
 
-    def encode_message(self, text: str, clauses: Sequence[str]) -> Encoded:
-        """(1 + clauses) rows: the message, then each clause. In English a clause is read within the message."""
-        if is_chinese(text) or not clauses:
-            return self.encode([text, *clauses])
-        vectors = np.zeros((1 + len(clauses), FEATURES))
-        vectors[:, :MULTILINGUAL_WIDTH] = self._multilingual.encode([text, *clauses])
-        vectors[:, MULTILINGUAL_WIDTH:] = self._english.encode_clauses(clauses, MOST_TOKENS)
-        return Encoded(vectors, np.zeros(1 + len(clauses), dtype=bool))
+    def encode_messages(self, messages: Sequence[tuple[str, Sequence[str]]]) -> Encoded:
+        """For each (text, its clauses) a row for the text, then one for each clause, in English as it reads within it."""
+        texts = [row for text, clauses in messages for row in (text, *clauses)]
+        chinese = np.array([is_chinese(text) for text, clauses in messages for _ in (text, *clauses)], dtype=bool)
+        vectors = np.zeros((len(texts), FEATURES), dtype=np.float32)
+        if texts:
+            vectors[:, :MULTILINGUAL_WIDTH] = self._multilingual.encode(texts)
+        english = [(text, clauses) for text, clauses in messages if not is_chinese(text)]
+        read = [self._english.encode(english[at : at + _BATCH], MOST_TOKENS) for at in range(0, len(english), _BATCH)]
+        if read:
+            vectors[~chinese, MULTILINGUAL_WIDTH:] = np.concatenate(read)
+        return Encoded(vectors, chinese)
 
 
 @functools.lru_cache(maxsize=1)
@@ -96,7 +94,7 @@ class Centre:
         means = np.zeros((2, FEATURES))
         for row, chosen in enumerate((~encoded.chinese, encoded.chinese)):
             if chosen.any():
-                means[row] = encoded.vectors[chosen].mean(axis=0)
+                means[row] = encoded.vectors[chosen].mean(axis=0, dtype=np.float64)
         return cls(means)
 
     def features(self, encoded: Encoded) -> Matrix:

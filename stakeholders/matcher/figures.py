@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 
 from scenarios.kit.phrasings import Phrasings
 from stakeholders.matcher.decision import SMALL_TALK
 from stakeholders.matcher.matching import Heard, Match, Matcher, TopicInfo
+
+#: A message this close to a threshold is answered or not by the last digit of a share.
+NEAR = 0.002
+_NORMAL_95 = 1.959964
 
 
 @dataclass
@@ -27,8 +32,19 @@ class Share:
         """Between 0 and 1; 0 of nothing."""
         return self.hits / self.of if self.of else 0.0
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where the true share lies in 95 of 100 such samples (Wilson); 0 to 1 of nothing."""
+        if not self.of:
+            return 0.0, 1.0
+        spread = _NORMAL_95**2 / self.of
+        middle = (self.value + spread / 2) / (1 + spread)
+        reach = _NORMAL_95 / (1 + spread) * sqrt(self.value * (1 - self.value) / self.of + spread / self.of / 4)
+        return max(0.0, middle - reach), min(1.0, middle + reach)
+
     def __str__(self) -> str:
-        return f"{self.value:5.3f} ({self.hits}/{self.of})"
+        low, high = self.bounds
+        return f"{self.value:.3f}  [{low:.3f}, {high:.3f}]  {self.hits}/{self.of}"
 
 
 @dataclass(frozen=True)
@@ -44,19 +60,23 @@ class Miss:
 
 @dataclass
 class Figures:
-    """Keys of ``answered`` and ``right``: (person, language), with ``all`` for everybody.
+    """Keys of ``given``, ``right`` and ``heard``: (person, language), with ``all`` for everybody.
 
-    ``answered``: on-topic messages answered, on the right topic or not. ``right``: of those, on the right topic alone.
-    ``given``: on-topic messages answered rightly at first try. ``wrongly``: by kind (``off_topic``, ``fishing``,
-    ``injected``, ``neighbour``, ``small_talk``), messages answered though they should not be.
+    ``given``: on-topic messages answered at first try on the right topic and no other. ``right``: the same of those that
+    are answered at all; ``heard``: of those, answered on the right topic, whatever else is answered too. ``wrongly``: by
+    kind (``off_topic``, ``fishing``, ``injected``, ``neighbour``, ``small_talk``), messages answered though they should
+    not be. ``two_part``: messages with two questions, both answered; ``two_part_alone``: and nothing else, in the order
+    asked. ``near``: messages of any kind within ``NEAR`` of a threshold.
     """
 
     given: dict[tuple[str, str], Share] = field(default_factory=dict)
     right: dict[tuple[str, str], Share] = field(default_factory=dict)
+    heard: dict[tuple[str, str], Share] = field(default_factory=dict)
     wrongly: dict[str, Share] = field(default_factory=dict)
     acknowledged: Share = field(default_factory=Share)
     two_part: Share = field(default_factory=Share)
-    two_part_half: Share = field(default_factory=Share)
+    two_part_alone: Share = field(default_factory=Share)
+    near: list[Miss] = field(default_factory=list)
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     misses: list[Miss] = field(default_factory=list)
 
@@ -87,10 +107,12 @@ def measure(
                 if kind == SMALL_TALK:
                     figures.acknowledged.count(match.small_talk)
     for two in phrasings.two_part:
-        match = matcher.match(two.message, two.person)
+        heard = matcher.hear(two.message)
+        match = matcher.judge(heard, two.person)
         got = [part.topic for part in match.parts]
-        figures.two_part.count(got == two.topics)
-        figures.two_part_half.count(bool(set(got) & set(two.topics)))
+        figures.two_part.count(set(two.topics) <= set(got))
+        figures.two_part_alone.count(got == two.topics)
+        _note_near(figures, matcher, heard, two.person, " + ".join(two.topics), match)
         if got != two.topics:
             figures.misses.append(_miss(two.person, two.message, " + ".join(two.topics), match))
     return figures
@@ -118,6 +140,8 @@ def _on_topic(figures: Figures, matcher: Matcher, heard: Heard, name: str, langu
         figures.given.setdefault((who, language), Share()).count(got == [name])
         if got:
             figures.right.setdefault((who, language), Share()).count(got == [name])
+            figures.heard.setdefault((who, language), Share()).count(name in got)
+    _note_near(figures, matcher, heard, person, name, match)
     if got != [name]:
         figures.misses.append(_miss(person, heard.message, name, match))
         figures.confusions[name, " + ".join(got) or f"({match.rejected or 'unsure'})"] += 1
@@ -127,6 +151,11 @@ def _not_to_answer(figures: Figures, match: Match, person: str, message: str, ki
     figures.wrongly.setdefault(kind, Share()).count(bool(match.parts))
     if match.parts:
         figures.misses.append(_miss(person, message, f"({kind})", match))
+
+
+def _note_near(figures: Figures, matcher: Matcher, heard: Heard, person: str, wanted: str, match: Match) -> None:
+    if matcher.closeness(heard, person) <= NEAR:
+        figures.near.append(_miss(person, heard.message, wanted, match))
 
 
 def _miss(person: str, message: str, wanted: str, match: Match) -> Miss:

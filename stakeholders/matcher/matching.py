@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from fdegym.lib.errors import FdegymError
 from scenarios.kit.phrasings import Phrasings
-from stakeholders.matcher.clauses import Clause, analysed, clauses
+from stakeholders.matcher.clauses import Clause, analysed, asking, clauses, plain_words
 from stakeholders.matcher.decision import (
     INJECTED,
     NEGATIVES,
@@ -20,6 +19,7 @@ from stakeholders.matcher.decision import (
     SMALL_TALK,
     Thresholds,
     Verdict,
+    closeness,
     decide,
     people,
 )
@@ -30,7 +30,6 @@ from stakeholders.matcher.steering import is_steering
 MOST_PARTS = 4  #: three are answered; a fourth tells the engine that the person must break off
 _SCORES_KEPT = 5
 _SMALL_TALK_SHARE = 0.35
-_LINE_BREAKS = {"\n", "\t", "\r"}
 
 
 class PhrasingsMissing(FdegymError):
@@ -100,7 +99,7 @@ class Matcher:
     def load(cls, phrasings: Phrasings, topics: Sequence[TopicInfo], cache_dir: Path | None) -> Matcher:
         """Fit the matcher to a scenario, or read what was fitted before from ``cache_dir``.
 
-        Fitting takes about fifteen seconds for a scenario, reading a few milliseconds. Raises ``PhrasingsMissing``.
+        Fitting takes about half a minute for a scenario, reading a few milliseconds. Raises ``PhrasingsMissing``.
         """
         missing = sorted({topic.id for topic in topics} - set(phrasings.topics))
         if missing:
@@ -117,12 +116,12 @@ class Matcher:
     def hear(self, message: str) -> Heard:
         """The part of matching that does not depend on who is asked."""
         text = analysed(message)
-        plain = _plain(text)
+        plain = plain_words(text)
         if not any(char.isalnum() for char in plain):
             return Heard(message, (), np.zeros((0, len(self._classes))), False)
         parts = clauses(text)
-        spoken = [_plain(part.text) for part in parts] if len(parts) > 1 else []
-        features = self._fitted.centre.features(self._encoder.encode_message(plain, spoken))
+        spoken = [plain_words(part.text) for part in parts] if len(parts) > 1 else []
+        features = self._fitted.centre.features(self._encoder.encode_messages([(plain, spoken)]))
         return Heard(message, tuple(parts), self._fitted.classifier.shares(features), is_steering(plain))
 
     def judge(self, heard: Heard, person: str) -> Match:
@@ -130,12 +129,19 @@ class Matcher:
         view = self._people.get(person)
         if view is None or not len(heard.shares):
             return _NOTHING
-        verdict = decide(heard.shares[0], heard.shares[1:], view, self._limits)
+        verdict = decide(heard.shares[0], heard.shares[1:], asking(heard.clauses), view, self._limits)
         if heard.steering:
             return Match((), INJECTED, False, self._scores(verdict))
         if verdict.topics:
             return Match(self._parts(heard.message, heard.clauses, verdict), None, False, self._scores(verdict))
         return self._unmatched(verdict, person)
+
+    def closeness(self, heard: Heard, person: str) -> float:
+        """How far the share nearest to a threshold is from it, 0 to 1; infinite where no threshold decides."""
+        view = self._people.get(person)
+        if view is None or not len(heard.shares) or heard.steering:
+            return float("inf")
+        return closeness(heard.shares[0], heard.shares[1:], asking(heard.clauses), view, self._limits)
 
     def _parts(self, message: str, parts: Sequence[Clause], verdict: Verdict) -> tuple[MatchedPart, ...]:
         whole = len(verdict.topics) == 1
@@ -163,13 +169,3 @@ class Matcher:
     def _scores(self, verdict: Verdict) -> tuple[TopicScore, ...]:
         order = np.argsort(-verdict.shares, kind="stable")[:_SCORES_KEPT]
         return tuple(TopicScore(self._classes[place], float(verdict.shares[place])) for place in order)
-
-
-def _plain(text: str) -> str:
-    """Compatible forms made one, invisible characters (controls, bidi marks, joiners) taken out, spaces single."""
-    visible = (
-        " " if char in _LINE_BREAKS else char
-        for char in unicodedata.normalize("NFKC", text)
-        if char in _LINE_BREAKS or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
-    )
-    return " ".join("".join(visible).split())

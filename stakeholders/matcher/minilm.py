@@ -49,22 +49,27 @@ class MiniLM:
         with np.load(path, allow_pickle=False) as stored:
             return cls({name: stored[name] for name in stored.files})
 
-    def encode(self, texts: Sequence[str], most_tokens: int) -> Floats:
-        """(texts, 384), each row of length one. Of a longer text the beginning and the end are read."""
-        tokens = [self._framed(_ends_of(self._tokens.encode(text), most_tokens - 2)) for text in texts]
-        return _pooled(self._states(tokens), [np.arange(span.start, span.stop) for span in _spans(tokens)])
+    def encode(self, messages: Sequence[tuple[str, Sequence[str]]], most_tokens: int) -> Floats:
+        """For each (text, its clauses) a row for the text, then one for each clause as it reads within it; (rows, 384).
 
-    def encode_clauses(self, clauses: Sequence[str], most_tokens: int) -> Floats:
-        """(1 + clauses, 384): a text as a whole, then each of its clauses as it reads within the text.
-
-        The text goes through the layers once. A clause of which nothing is read has the whole text's vector.
+        Each row is of length one. A text goes through the layers once, however many clauses it has; of a longer one the
+        beginning and the end are read. A clause of which nothing is read has the whole text's vector.
         """
-        owned = [(token, place) for place, clause in enumerate(clauses) for token in self._tokens.encode(clause)]
-        read = _ends_of(owned, most_tokens - 2)
-        tokens = self._framed([token for token, _ in read])
-        owners = np.array([-1, *(place for _, place in read), -1])
-        rows = [np.arange(len(tokens)), *(np.flatnonzero(owners == place) for place in range(len(clauses)))]
-        return _pooled(self._states([tokens]), [row if len(row) else rows[0] for row in rows])
+        tokens: list[list[int]] = []
+        rows: list[npt.NDArray[np.int_]] = []
+        begin = 0
+        for text, clauses in messages:
+            owned = [
+                (token, place) for place, part in enumerate(clauses or (text,)) for token in self._tokens.encode(part)
+            ]
+            read = _ends_of(owned, most_tokens - 2)
+            tokens.append(self._framed([token for token, _ in read]))
+            owners = np.array([-1, *(place for _, place in read), -1])
+            every = np.arange(begin, begin + len(owners))
+            own = [every[owners == place] for place in range(len(clauses))]
+            rows += [every, *(row if len(row) else every for row in own)]
+            begin += len(owners)
+        return _pooled(self._states(tokens), rows)
 
     def _framed(self, tokens: Sequence[int]) -> list[int]:
         return [self._tokens.start, *tokens, self._tokens.end]
@@ -132,12 +137,26 @@ def _pooled(states: Floats, rows: Sequence[npt.NDArray[np.int_]]) -> Floats:
 
 
 def _gelu(values: Floats) -> Floats:
-    """x·Φ(x), Φ by a polynomial that errs by less than 2e-7 (Abramowitz and Stegun 7.1.26)."""
-    size = np.abs(values) * _ROOT_HALF
-    turn = np.float32(1) / (np.float32(1) + np.float32(0.3275911) * size)
-    series = turn * np.float32(1.061405429) + np.float32(-1.453152027)
+    """x·Φ(x), Φ by a polynomial that errs by less than 2e-7 (Abramowitz and Stegun 7.1.26). In place where it can be:
+    the arrays are larger than the processor's caches, and every one more costs as much as a product."""
+    size = np.abs(values)
+    size *= _ROOT_HALF
+    turn = size * np.float32(0.3275911)
+    turn += np.float32(1)
+    np.reciprocal(turn, out=turn)
+    size *= size
+    np.negative(size, out=size)
+    np.exp(size, out=size)
+    series = turn * np.float32(1.061405429)
+    series += np.float32(-1.453152027)
     for term in (1.421413741, -0.284496736, 0.254829592):
-        series = series * turn + np.float32(term)
-    error = np.copysign(np.float32(1) - series * turn * np.exp(-size * size), values)
-    bent: Floats = values * _HALF * (np.float32(1) + error)
-    return bent
+        series *= turn
+        series += np.float32(term)
+    series *= turn
+    series *= size
+    np.subtract(np.float32(1), series, out=series)
+    np.copysign(series, values, out=series)
+    series += np.float32(1)
+    series *= values
+    series *= _HALF
+    return series

@@ -19,13 +19,17 @@ _PATTERNS = (
     # told to play or to pretend
     r"\bpretend(?:ing)?\b|\brole[\s-]?play|\bact(?:ing)?\s+(?:as\s+(?:if|though)|like\s+you)|"
     r"\byou(?:'re|\s+are)\s+(?:now|an?\s+(?:actor|ai|assistant|helpful))\b",
-    rf"\b(?:suppose|supposing|assum\w+|imagine|consider|treat|hypothetically|as\s+(?:if|though)|if)\b.{{0,40}}"
+    rf"\b(?:suppose|supposing|assum\w+|imagine|consider|treat|hypothetically|as\s+(?:if|though))\b.{{0,40}}"
     rf"\b(?:i|i'd|i\s+had|gate|conditions?|requirements?|citation|message)\b.{{0,30}}\b{_CLAIMED}\b",
-    r"\btreat\b.{0,40}\bas\s+(?:if|though|confirm|approv|valid)|\bas\s+containing\b",
+    rf"\bif\b.{{0,10}}\b(?:i'd|i\s+had|gate|conditions?|requirements?|citation)\b.{{0,30}}\b{_CLAIMED}\b",
+    r"\btreat\b.{0,40}\bas\s+(?:if|though|confirm|approv)|\bas\s+containing\b",
     # told what to say
-    r"(?:^|[.:;,!?]\s*|\b(?:please|just|now|simply)\s+)(?:say|repeat|output|print|echo|type|write|reply|answer|respond)\b"
-    r".{0,40}(?:\bapproved?\b|\bafter\s+me\b|\bexactly\b|\bthe\s+(?:word|sentence|line|text)s?\b|"
-    r"\byour\s+(?:answers?|script|prompt|rules))",
+    r"(?:^|[.:;,!?]\s*|\b(?:please|just|now|simply)\s+)(?:say|repeat|output|print|echo|type)\b"
+    r"(?:.{0,12}\bapproved?\b|.{0,40}(?:\bafter\s+me\b|\bexactly\s+(?:this|these|the\s+following|what\s+i)\b|"
+    r"\bthe\s+(?:word|sentence|line|text)s?\s*[:'\"“‘]|\byour\s+(?:answers?|script|prompt|rules)))",
+    r"(?:^|[.:;,!?]\s*|\b(?:please|just|now|simply)\s+)(?:write|reply|answer|respond)\b"
+    r".{0,40}(?:\bafter\s+me\b|\bexactly\s+(?:this|these|the\s+following|what\s+i)\b|"
+    r"\bthe\s+(?:word|sentence)s?\s*[:'\"“‘]|\byour\s+(?:script|prompt|rules))",
     r"\b(?:just|simply|only)\s+(?:echo|repeat|reply\s+with|answer\s+with|output)\b",
     r"\bword\s+for\s+word\b|\bverbatim\b|\bcomplete\s+the\s+sentence\b|\bmagic\s+words?\b",
     r"\b(?:what|which)\s+(?:key)?words?\b.{0,30}\b(?:open|unlock|trigger|need\s+to\s+include|get\s+the\s+answer)",
@@ -33,7 +37,7 @@ _PATTERNS = (
     # the same in Chinese
     r"忽略.{0,8}(?:指令|指示|规则|要求|提示)|假装|角色扮演|系统提示|开发者模式|没有限制的助手",
     r"(?:假设|假定|就当|当作|设想).{0,12}(?:满足|引用|确认|批准|出示|条件)",
-    r"(?:请|^|，|。)(?:你)?(?:说|输出|打印|重复|复述|回复|写下)(?:[:：“\"]|.{0,6}(?:批准|同意|全部答案|这句话))",
+    r"(?:请|^|，|。)(?:你)?(?:说|输出|打印|重复|复述|写下)(?:[:：“\"]|.{0,6}(?:批准|同意|全部答案|这句话))",
 )
 _STEERING = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE | re.DOTALL)
 

@@ -10,8 +10,10 @@ import pytest
 from scenarios.kit.errors import ScenarioInvalid
 from scenarios.kit.phrasings import load_phrasings
 from stakeholders.matcher.classifier import Classifier
-from stakeholders.matcher.clauses import MOST_CLAUSES, analysed, clauses
-from stakeholders.matcher.decision import Thresholds, decide, people
+from stakeholders.matcher.clauses import MOST_CLAUSES, analysed, asking, clauses
+from stakeholders.matcher.decision import Thresholds, closeness, decide, people
+from stakeholders.matcher.figures import Share
+from stakeholders.matcher.lessons import pairs
 from stakeholders.matcher.steering import is_steering
 from stakeholders.matcher.wordpiece import WordPiece
 
@@ -68,6 +70,19 @@ def test_of_a_long_message_the_beginning_and_the_end_are_looked_at() -> None:
     assert looked_at.endswith("last")
 
 
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("See HD-11/2607-06. What is free of charge there?", [False, True]),
+        ("And the tallies of August, how far do you trust them? Thanks.", [True, True, False]),
+        ("起钻两小时，修泵三小时。这五小时都算吗？", [False, True]),
+    ],
+)
+def test_what_only_tells_something_is_known_from_what_asks(message: str, wanted: list[bool]) -> None:
+    parts = clauses(message)
+    assert list(asking(parts)) == wanted[: len(parts)]
+
+
 # ---- steering --------------------------------------------------------------------------------------------------------
 
 
@@ -114,14 +129,45 @@ def test_a_word_is_taken_apart_by_its_longest_known_pieces() -> None:
 def test_the_order_of_the_examples_does_not_change_what_is_learnt() -> None:
     generator = np.random.default_rng(7)
     features = generator.normal(size=(60, 8))
-    labels = ["high" if row[0] > 0 else "low" for row in features]
-    forward = Classifier.fit(features, labels)
+    labels = [("high",) if row[0] > 0 else ("low",) for row in features]
+    forward = Classifier.fit(features, labels, np.ones(60))
     order = generator.permutation(60)
-    shuffled = Classifier.fit(features[order], [labels[place] for place in order])
+    shuffled = Classifier.fit(features[order], [labels[place] for place in order], np.ones(60))
     assert forward.classes == shuffled.classes == ("high", "low")
     assert np.abs(forward.shares(features) - shuffled.shares(features)).max() < 1e-3
-    right = forward.shares(features).argmax(axis=1) == [0 if label == "high" else 1 for label in labels]
+    right = forward.shares(features).argmax(axis=1) == [0 if label == ("high",) else 1 for label in labels]
     assert right.mean() > 0.95
+
+
+def test_what_belongs_to_two_classes_is_shared_between_them() -> None:
+    generator = np.random.default_rng(3)
+    features = np.repeat(np.eye(3), 20, axis=0) + generator.normal(scale=0.01, size=(60, 3))
+    labels = [("one",)] * 20 + [("two",)] * 20 + [("one", "two")] * 20
+    shares = Classifier.fit(features, labels, np.ones(60)).shares(np.eye(3))
+    assert shares[0, 0] > 0.8
+    assert shares[1, 1] > 0.8
+    assert 0.4 < shares[2, 0] < 0.6
+
+
+def test_an_example_that_weighs_nothing_teaches_nothing() -> None:
+    features, labels = np.array([[1.0], [-1.0], [1.0]]), [("up",), ("down",), ("down",)]
+    assert Classifier.fit(features, labels, np.array([1.0, 1.0, 0.0])).shares(np.array([[1.0]]))[0, 1] > 0.5
+
+
+def test_pairs_join_two_topics_of_one_person_in_one_language() -> None:
+    examples = [(f"Hours {place}?", "ann/hours") for place in range(6)]
+    examples += [(f"Signature {place}", "ann/sign") for place in range(6)]
+    examples += [
+        ("多少小时？", "ann/hours"),
+        ("谁签字？", "ann/sign"),
+        ("How is Bob?", "bob/health"),
+        ("Hi", "small_talk"),
+    ]
+    joined = pairs(examples)
+    assert joined == pairs(examples)
+    assert {names for _, names in joined} == {("ann/hours", "ann/sign"), ("ann/sign", "ann/hours")}
+    assert ("Hours 0? Signature 0", ("ann/hours", "ann/sign")) in joined
+    assert ("多少小时？ 谁签字？", ("ann/hours", "ann/sign")) in joined
 
 
 # ---- who hears what --------------------------------------------------------------------------------------------------
@@ -131,9 +177,11 @@ VIEWS = people(CLASSES, {"alice/sign": "signing", "bob/sign": "signing"})
 NO_CLAUSES = np.zeros((0, len(CLASSES)))
 
 
-def heard_by(person: str, shares: list[float], parts: list[list[float]] | None = None) -> list[str]:
+def heard_by(
+    person: str, shares: list[float], parts: list[list[float]] | None = None, asks: list[bool] | None = None
+) -> list[str]:
     clauses_ = np.array(parts) if parts else NO_CLAUSES
-    verdict = decide(np.array(shares), clauses_, VIEWS[person], Thresholds())
+    verdict = decide(np.array(shares), clauses_, asks or [True] * len(clauses_), VIEWS[person], Thresholds())
     return [CLASSES[topic] for topic, _, _ in verdict.topics]
 
 
@@ -162,6 +210,37 @@ def test_a_question_inside_talk_of_nothing_is_heard_but_not_inside_somebody_else
     question, talk, other = [0.9, 0.0, 0.0, 0.0, 0.1], [0.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.95, 0.05]
     assert heard_by("alice", [0.1, 0.0, 0.0, 0.0, 0.9], [talk, question]) == ["alice/hours"]
     assert heard_by("alice", [0.02, 0.0, 0.0, 0.93, 0.05], [other, question]) == []
+
+
+def test_what_only_tells_something_must_speak_clearly_of_another_topic() -> None:
+    hours, hint, plain = [0.9, 0.0, 0.0, 0.0, 0.1], [0.1, 0.6, 0.0, 0.0, 0.3], [0.0, 0.95, 0.0, 0.0, 0.05]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [False, True]) == ["alice/hours"]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [True, True]) == ["alice/sign", "alice/hours"]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [plain, hours], [False, True]) == ["alice/sign", "alice/hours"]
+
+
+def test_where_nothing_asks_every_clause_may_be_the_question() -> None:
+    hours, sign = [0.9, 0.0, 0.0, 0.0, 0.1], [0.1, 0.6, 0.0, 0.0, 0.3]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [sign, hours], [False, False]) == ["alice/sign", "alice/hours"]
+
+
+def test_how_close_a_message_is_to_being_taken_otherwise() -> None:
+    limits = Thresholds(own_weight=1.0, whole=0.3, clause=0.45)
+    whole = np.array([0.301, 0.2, 0.0, 0.299, 0.2])
+    assert closeness(whole, NO_CLAUSES, [], VIEWS["alice"], limits) == pytest.approx(0.001)
+    clauses_ = np.array([[0.9, 0.0, 0.0, 0.0, 0.1], [0.3, 0.46, 0.0, 0.0, 0.24]])
+    assert closeness(clauses_[0], clauses_, [True, True], VIEWS["alice"], limits) == pytest.approx(0.01)
+    nobodys = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+    assert closeness(nobodys, NO_CLAUSES, [], VIEWS["alice"], limits) == float("inf")
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_share_knows_how_little_a_few_messages_say() -> None:
+    assert Share(9, 10).bounds == pytest.approx((0.596, 0.982), abs=0.001)
+    assert Share(900, 1000).bounds == pytest.approx((0.880, 0.917), abs=0.001)
+    assert Share(0, 0).bounds == (0.0, 1.0)
 
 
 # ---- the file --------------------------------------------------------------------------------------------------------
