@@ -21,8 +21,9 @@ def tests_of_root() -> int:
     """What differs when root starts things can only be tried before the rights are given up."""
     home = place.running_place()
     command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([*command, "tests/e2e/test_as_root.py"], cwd=home, env=environment, check=False).returncode
+    return subprocess.run(command, cwd=home, env=environment, check=False).returncode
 
 
 def scratch_root() -> str:
