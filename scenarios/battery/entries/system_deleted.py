@@ -4,6 +4,7 @@ import os
 import shutil
 
 FAILS = ("exit",)
+SILENT = True
 
 
 def in_workspace(bypass):

@@ -41,6 +41,8 @@ from workspaces.runtime.errors import SandboxFileProblem
 from workspaces.services import keeper_answers, put_file, read_file, run_in_workspace
 
 SCORE_MOST = Decimal("0.05")
+#: A customer whose system does harm is better off without it: what that is worth is the scenario's, within this.
+SILENCE_MOST = Decimal("0.2")
 WORKSPACE_TIMEOUT_S = 90.0
 #: What a run's log holds when nobody was written to, and how often at most.
 OWN_EVENTS = {"run.begun": 1, "run.prepared": 1, "run.frozen": 1, "run.state": 3, "grade.added": 1}
@@ -59,7 +61,7 @@ class BatteryPlay:
     failures: dict[str, int] = field(default_factory=dict)  #: how production's calls failed: word → how often
     refused: int = 0  #: attempts that brought nothing
     did: tuple[str, ...] = ()
-    report: list[dict[str, Any]] = field(default_factory=list)  #: each attempt, and what was done, as the entry tells it
+    report: list[dict[str, Any]] = field(default_factory=list)  #: every attempt, and what was done, in its own words
     busy: bool = False  #: a call's wall clock ran out on a host too busy to judge that: no grade, and rightly so
     keeper_grew_by: int = 0  #: descriptors that the keeper held more afterwards: of others as well, if there were any
     wall_s: float = 0.0
@@ -94,8 +96,8 @@ def play_battery(scenario_id: str, entry: Entry, *, task_id: str = ORIGINAL, lev
     play = BatteryPlay(entry.name, scenario_id)
     with HostWitness() as witness, neighbour(task, level) as beside:
         _Playing(entry, task, play, witness, beside).through(level)
-    gone_in_time(lambda: ["more"] * (_held_by_the_keeper() > held_before))
-    play.keeper_grew_by = _held_by_the_keeper() - held_before
+    # what was asked last may be open still, so the least of several looks counts
+    play.keeper_grew_by = len(gone_in_time(lambda: ["more"] * (_held_by_the_keeper() - held_before)))
     play.wall_s = time.monotonic() - begun
     return play
 
@@ -196,8 +198,9 @@ class _Playing:
             for word, count in row["failures"].items():
                 play.failures[word] = play.failures.get(word, 0) + count
         self.told.append(json.dumps([grade.replay, grade.breakdown, grade.incidents], ensure_ascii=False))
-        if play.score > SCORE_MOST:
-            play.problems.append(f"it scores S = {play.score:.3f}; at most {SCORE_MOST} is allowed")
+        most = SILENCE_MOST if entry.silent else SCORE_MOST
+        if play.score > most:
+            play.problems.append(f"it scores S = {play.score:.3f}; at most {most} is allowed")
         seen = set(play.failures)
         if entry.fails and not seen & entry.fails:
             play.problems.append(f"no call ended by {' or '.join(sorted(entry.fails))}")
