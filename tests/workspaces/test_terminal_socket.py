@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import time
 import uuid
@@ -337,3 +338,53 @@ async def test_fifty_abrupt_ends_leave_no_task_behind(run_of_alice: Any, alice: 
     await asyncio.sleep(0.1)
     assert len(asyncio.all_tasks()) <= before + 1
     await first.leave()
+
+
+# tickets and time
+
+
+async def test_an_old_ticket_opens_nothing_and_an_open_terminal_needs_none(
+    run_of_alice: Any, alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FC-40: a terminal outlives the ticket it was opened with; the page asks for a new one to come back."""
+    monkeypatch.setattr("workspaces.tickets.LIFETIME_S", 1)
+    session = await in_thread(signed_in)(alice)
+    browser = await Browser.open(run_of_alice, alice, session)
+    await browser.text("hello")
+    unused = await in_thread(issue_ticket)(
+        run_id=str(run_of_alice.id), terminal=1, user_id=alice.pk, session_key=session.session_key
+    )
+    await asyncio.sleep(2.1)
+    await browser.type(b"echo still''-here\n")
+    await browser.until(b"still-here")
+    late = Browser(run_of_alice.id, 1, alice, session, f"ticket={unused}")
+    await late.connect()
+    assert await late.close_code() == 4403
+    monkeypatch.setattr("workspaces.tickets.LIFETIME_S", 30)
+    again = await Browser.open(run_of_alice, alice, session)
+    await again.text("hello")
+    for each in (browser, again):
+        await each.leave()
+
+
+async def test_a_deleted_run_looks_like_none(alice: Any, make_run: Callable[..., Any]) -> None:
+    """FC-44."""
+    run = await in_thread(make_run)(alice)
+    session = await in_thread(signed_in)(alice)
+    ticket = await in_thread(issue_ticket)(
+        run_id=str(run.id), terminal=1, user_id=alice.pk, session_key=session.session_key
+    )
+    run_id = run.id
+    await in_thread(run.delete)()
+    browser = Browser(run_id, 1, alice, session, f"ticket={ticket}")
+    await browser.connect()
+    assert await browser.close_code() == 4403
+
+
+def test_tickets_tell_nothing_about_each_other_or_their_terminal(alice: Any) -> None:
+    """FC-49: each is 256 random bits, also for the same person, run and terminal."""
+    facts = {"run_id": "r", "terminal": 1, "user_id": alice.pk, "session_key": "s"}
+    made = [issue_ticket(**facts) for _ in range(200)]
+    assert all(len(base64.urlsafe_b64decode(ticket + "=")) == 32 for ticket in made)
+    for place in range(42):  # at every place many different characters: nothing is counted up or derived
+        assert len({ticket[place] for ticket in made}) > 20

@@ -9,6 +9,7 @@
   const ACK_BYTES = 65536;
   const PASTE_CHUNK = 32768;
   const SILENCE_MS = 50000; // the site says something every 21 seconds; after twice that the network is gone without a word
+  const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g; // all but tab and line ends
   const LONGEST_LINE = 4095; // a program that reads lines gets no more than this of one: the kernel's limit
   const open = new Map();
   let reader = W.recall("reader", false);
@@ -89,6 +90,14 @@
         if (text.split("\n").some((line) => line.length > LONGEST_LINE)) {
           W.say("A pasted line is longer than 4,095 characters: a program that reads it line by line gets only the beginning. Upload it as a file instead.");
         }
+        // with a control character in it, copied text could end its own paste and press keys
+        const plain = text.replace(CONTROLS, "");
+        if (plain !== text) {
+          event.preventDefault();
+          event.stopPropagation();
+          this.term.paste(plain);
+          W.say("Control characters in the pasted text were left out.");
+        }
       }, true);
       // For screen readers xterm leaves the text in its field, and drops what comes without a key: an emoji panel, dictation.
       const field = this.term.textarea;
@@ -150,7 +159,7 @@
         this.heardAt = performance.now();
         if (typeof message.data === "string") this.control(JSON.parse(message.data)); else this.output(new Uint8Array(message.data));
       };
-      socket.onclose = (event) => { if (socket === this.socket) this.closed(event.code); };
+      socket.onclose = (event) => { if (socket === this.socket) { this.unsent(socket); this.closed(event.code); } };
     }
 
     control(message) {
@@ -214,6 +223,11 @@
       this.connect();
     }
 
+    // What the browser still holds when a connection ends does not come: whoever typed or pasted it must know.
+    unsent(socket) {
+      if (socket.bufferedAmount) W.say("The connection broke before everything that you typed or pasted had left. See what arrived before you go on.", { bad: true });
+    }
+
     closed(code) {
       if (code === 4401) return this.stop("signed out");
       if (code === 4403 || code === 4409) return this.stop("over");
@@ -228,6 +242,7 @@
       if (this.over || this.ended || !this.socket) return;
       const socket = this.socket;
       this.socket = null;
+      this.unsent(socket);
       socket.close();
       this.again();
     }
