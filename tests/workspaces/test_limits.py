@@ -274,9 +274,11 @@ def test_open_files_are_bounded(small: LaunchedSandbox) -> None:
 
 
 def test_a_step_may_use_so_much_cpu_time_with_all_it_starts(small: LaunchedSandbox) -> None:
-    code = "import os\nfor n in range(3): os.fork()\nwhile True: pass"
-    result = step(small, code, CallLimits(cpu_s=1, wall_s=PATIENT_S))
-    assert result.failure == "cpu_limit"
+    """None of its processes uses as much as a process may; together they use far more."""
+    burn = "        while time.process_time() < 1: pass\n        os._exit(0)\n"
+    code = f"import os, time\nfor n in range(9):\n    if os.fork() == 0:\n{burn}for n in range(9): os.wait()"
+    assert step(small, code, CallLimits(cpu_s=3, wall_s=PATIENT_S)).failure == "cpu_limit"
+    assert step(small, "while True: pass", CallLimits(cpu_s=1, wall_s=PATIENT_S)).failure == "cpu_limit"
     assert step(small, "print('next')", CallLimits()).stdout == b"next\n"
 
 
