@@ -108,6 +108,7 @@ def _do(missing: list[Item], place: Path, store: Store, jobs: int) -> dict[Item,
     try:
         spoken_to = sorted({item.scenario for item in missing if item.speaks})
         with services(place, spoken_to, progress.note):
+            progress.begin()
             for one in work_through(todo, place, jobs):
                 if one.result is not None and _lasts(one.item, one.result):
                     store.keep(one.item, one.result, one.seconds)

@@ -28,6 +28,10 @@ class Progress:
         self._begun = clock()
         self._in_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
 
+    def begin(self) -> None:
+        """The work begins now: what went before does not count for how long the rest takes."""
+        self._begun = self._clock()
+
     def note(self, text: str) -> None:
         """Say what is going on; counts nothing."""
         self._show(f"… {text}", lasting=False)
