@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 
@@ -35,6 +35,10 @@ class Figure:
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "ratio": self.ratio, "met": self.met}
+
+    @classmethod
+    def of_json(cls, said: dict[str, Any]) -> Figure:
+        return cls(**{each.name: said[each.name] for each in fields(cls)})
 
 
 def percentile(values: Iterable[float], share: float) -> float:
