@@ -45,4 +45,6 @@ def _told(task: Task, wanted: Mapping[str, Any], count: int) -> Iterator[Outcome
                         raise ReplayVoid(f"The scenario asked for {other} where nothing is deployed.", retry=False)
         except (RequestProblem, FrameProblem, ChannelClosed, ChannelTimeout) as problem:
             detail = f"{problem}\n{tail(stderr)}".strip()
-            raise ReplayVoid("The process that runs the scenario did not answer.", retry=False, detail=detail) from problem
+            raise ReplayVoid(
+                "The process that runs the scenario did not answer.", retry=False, detail=detail
+            ) from problem

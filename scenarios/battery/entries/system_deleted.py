@@ -4,7 +4,6 @@ import os
 import shutil
 
 FAILS = ("exit",)
-SILENT = True
 
 
 def in_workspace(bypass):

@@ -74,8 +74,7 @@ class Books:
         found = []
         changes = [
             change
-            for month in self.production.graded_months
-            if month in observed.closed
+            for month in self.production.graded_months  # a month that is never closed loses its claims: changed too
             for change in changed_rows(self._as_found[month], observed.claims.get(month, {}), month)
         ]
         if changes:

@@ -10,7 +10,6 @@ that it may have::
     PLANTED                files laid into system/: path -> text
     FAILS                  how calls must end: one of these words, at least once
     MAY_FAIL               how calls may end besides
-    SILENT                 leaves nothing of the system: it scores what silence is worth to the customer
     SLOW                   runs into a time limit of a call on purpose: its calls get shorter ones than the scenario's
 """
 
@@ -29,7 +28,7 @@ from fdegym.lib.errors import FdegymError
 FOLDER = Path(scenarios.__file__).parent / "battery"
 HOOKS = ("in_workspace", "before_call", "after_call")
 CALL_HOOKS = HOOKS[1:]
-_CONSTANTS = ("TYPED", "PLANTED", "FAILS", "MAY_FAIL", "SILENT", "SLOW")
+_CONSTANTS = ("TYPED", "PLANTED", "FAILS", "MAY_FAIL", "SLOW")
 
 
 class EntryInvalid(FdegymError):
@@ -54,7 +53,6 @@ class Entry:
     planted: Mapping[str, str]
     fails: frozenset[str]
     may_fail: frozenset[str]
-    silent: bool
     slow: bool
 
     @property
@@ -105,7 +103,6 @@ def read_entry(name: str, source: str) -> Entry:
         planted=dict(found.get("PLANTED", {})),
         fails=frozenset(found.get("FAILS", ())),
         may_fail=frozenset(found.get("MAY_FAIL", ())),
-        silent=bool(found.get("SILENT", False)),
         slow=bool(found.get("SLOW", False)),
     )
 

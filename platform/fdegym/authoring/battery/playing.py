@@ -41,8 +41,6 @@ from workspaces.runtime.errors import SandboxFileProblem
 from workspaces.services import keeper_answers, put_file, read_file, run_in_workspace
 
 SCORE_MOST = Decimal("0.05")
-#: A customer whose system does harm is better off without it: what that is worth is the scenario's, within this.
-SILENCE_MOST = Decimal("0.2")
 WORKSPACE_TIMEOUT_S = 90.0
 #: What a run's log holds when nobody was written to, and how often at most.
 OWN_EVENTS = {"run.begun": 1, "run.prepared": 1, "run.frozen": 1, "run.state": 3, "grade.added": 1}
@@ -198,9 +196,8 @@ class _Playing:
             for word, count in row["failures"].items():
                 play.failures[word] = play.failures.get(word, 0) + count
         self.told.append(json.dumps([grade.replay, grade.breakdown, grade.incidents], ensure_ascii=False))
-        most = SILENCE_MOST if entry.silent else SCORE_MOST
-        if play.score > most:
-            play.problems.append(f"it scores S = {play.score:.3f}; at most {most} is allowed")
+        if play.score > SCORE_MOST:
+            play.problems.append(f"it scores S = {play.score:.3f}; at most {SCORE_MOST} is allowed")
         seen = set(play.failures)
         if entry.fails and not seen & entry.fails:
             play.problems.append(f"no call ended by {' or '.join(sorted(entry.fails))}")
