@@ -254,3 +254,37 @@ def test_dead_programs_leave_no_mouse_codes_behind(people):
     box = alice.page.locator(".xterm-screen").bounding_box()
     alice.page.mouse.click(box["x"] + 50, box["y"] + 50)
     assert alice.run_command("echo clean").split() == ["clean"]
+
+
+def test_nothing_that_a_program_prints_or_somebody_copied_acts_by_itself(people):
+    """FC-15, FC-17, FC-47: titles, clipboard and links of programs, control characters in a paste, copying without https."""
+    alice = people("alice", permissions=["clipboard-read", "clipboard-write"]).sign_up().begin()
+    page, opened = alice.page, []
+    page.on("popup", lambda other: opened.append(other))
+    title = page.title()
+    page.evaluate("navigator.clipboard.writeText('mine')")
+    alice.go_home()
+    alice.run_command(
+        "printf '\\033]0;<img src=x onerror=alert(1)>\\007\\033]52;c;aGFja2Vk\\007"
+        "\\033]8;;javascript:alert(1)\\007a-link\\033]8;;\\007\\n'"
+    )
+    assert page.title() == title
+    assert page.evaluate("navigator.clipboard.readText()") == "mine"
+    link = page.locator(".wb-terminal:not([hidden]) .xterm-rows span", has_text="a-link").last.bounding_box()
+    page.mouse.click(link["x"] + link["width"] / 2, link["y"] + link["height"] / 2)
+    assert opened == []
+
+    # text that ends its own paste and goes on as keys: the shell shows it and waits
+    alice.paste("echo first\x1b[201~\necho pressed > by-itself\n")
+    assert "left out" in page.locator("#wb-notice").inner_text()
+    page.keyboard.press("Control+C")
+    assert alice.run_command("ls by-itself").strip().endswith("No such file or directory")
+
+    # on plain http the browser has no clipboard to offer: the older way takes the selection
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.evaluate(
+        "window.copied = []; addEventListener('copy', () => copied.push(document.activeElement.value), true);"
+        "Workbench.terminals.open.get(1).term.selectAll()"
+    )
+    page.keyboard.press("Control+Shift+C")
+    alice.until(lambda: page.evaluate("copied.some(text => text && text.includes('a-link'))"), "the copy by selection")
