@@ -1,7 +1,8 @@
 """A stand-in for admission's worker that ends, or says nothing, as the item's name tells it to.
 
 ``ends``: every time; ``ends once``: the first time it is asked; ``half``: in the middle of its answer; ``silent``: never
-answers. Anything else is answered with its own name.
+answers; ``busy``: never has a result on this machine; ``busy twice``: has one the third time. Anything else is answered
+with its own name.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ def main() -> None:
     for line in sys.stdin:
         name = json.loads(line)["name"]
         asked_before = Path(os.environ["FDEGYM_VAR"]) / f"asked {name}"
-        first = not asked_before.exists()
-        asked_before.touch()
+        with asked_before.open("a") as asked:
+            asked.write("1")
+        times = asked_before.stat().st_size
+        first = times == 1
         if name == "ends" or (name == "ends once" and first):
             os._exit(9)
         if name == "half":
@@ -26,6 +29,9 @@ def main() -> None:
             os._exit(0)
         if name == "silent":
             time.sleep(3600)
+        if name == "busy" or (name == "busy twice" and times <= 2):
+            print(json.dumps({"failed": "too busy", "later": True, "seconds": 0.0}), flush=True)
+            continue
         print(json.dumps({"result": {"name": name}, "seconds": 0.0}), flush=True)
 
 

@@ -78,6 +78,20 @@ def test_an_item_that_kills_its_workers_fails_in_words_and_the_others_go_on(plac
     assert all(done[f"play {number}"].result for number in range(4))
 
 
+def test_what_a_busy_machine_cannot_do_is_tried_again_after_everything_else(place: Path) -> None:
+    going = work_through([item("busy twice", seconds=9.0), *(item(f"play {number}") for number in range(3))], place, 1)
+    assert [(done.item.name, done.result is not None) for done in going] == [
+        *((f"play {number}", True) for number in range(3)),
+        ("busy twice", True),
+    ]
+
+
+def test_a_machine_that_stays_too_busy_is_said_so_in_the_end(place: Path) -> None:
+    done = worked(place, item("busy"), item("play"))
+    assert (done["busy"].result, done["busy"].failed) == (None, "too busy")
+    assert done["play"].result
+
+
 def test_a_worker_that_says_nothing_is_ended(place: Path, started: list, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "ITEM_PATIENCE_S", 1.0)
     monkeypatch.setattr(pool, "KILL_PATIENCE_S", 0.1)

@@ -11,10 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fdegym.lib.errors import FdegymError
 from scenarios.kit.load import Scenario
 
 #: Figures by name: numbers, texts, or lists of either, as JSON has them.
 Measures = Mapping[str, Any]
+
+
+class HostTooBusy(FdegymError):
+    """Nothing can be found on a host that cannot give a delivery its time; raised by a check, which is tried again later."""
+
+    http_status = 503
 
 
 @dataclass(frozen=True, slots=True)

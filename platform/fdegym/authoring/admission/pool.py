@@ -1,7 +1,8 @@
 """Working through items with several worker processes, whatever becomes of one of them.
 
-The longest begin first; what depends on the ends of a task waits for them. An item whose worker dies is given back
-once. Each result is handed on the moment it is there. Leaving the pool, also by an interrupt, leaves no process behind.
+The longest begin first; what depends on the ends of a task waits for them. An item whose worker dies, or that came to
+nothing because the machine was too busy, is given back a few times. Each result is handed on the moment it is there.
+Leaving the pool, also by an interrupt, leaves no process behind.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ HOST_PATIENCE_S = 1200.0  #: for one step of the services' start; fitting a matc
 END_PATIENCE_S = 45.0
 KILL_PATIENCE_S = 5.0  #: for one that answers no more
 TRIES = 2
+TRIES_WHEN_BUSY = 4
 
 
 class HostFailed(FdegymError):
@@ -73,12 +75,12 @@ class Agenda:
                 self.changed.wait()
             return None
 
-    def give_back(self, item: Item) -> bool:
-        """Whether the item is tried once more."""
+    def give_back(self, item: Item, *, later: bool = False) -> bool:
+        """Whether the item is tried once more: at once, or ``later``, when all the others are under way."""
         with self.changed:
-            again = self.tried[item] < TRIES and not self.stopped
+            again = self.tried[item] < (TRIES_WHEN_BUSY if later else TRIES) and not self.stopped
             if again:
-                self.waiting.insert(0, item)
+                self.waiting.insert(len(self.waiting) if later else 0, item)
                 self.changed.notify_all()
             return again
 
@@ -204,6 +206,8 @@ def _serve(agenda: Agenda, worker: Worker, over: queue.Queue[Done | BaseExceptio
                     continue
                 words = f"The process that did it died, {TRIES} times; its log is logs/worker.log."
                 answer = {"failed": words, "seconds": 0.0}
+            if answer.get("later") and agenda.give_back(item, later=True):
+                continue
             agenda.over(item)
             over.put(Done(item, answer.get("result"), answer.get("failed", ""), answer["seconds"]))
     except BaseException as problem:  # noqa: BLE001 - raised where the results are awaited

@@ -1,7 +1,8 @@
 """A worker of admission: reads one item a line on standard input, does it whole, answers with one line of JSON.
 
-``{"result": …, "seconds": …}`` or ``{"failed": words, "seconds": …}``. When its input ends it ends too, in the middle of
-a play as well: the run it was playing is cleared away. Whoever ends an admission, and however, leaves no worker behind.
+``{"result": …, "seconds": …}``, or ``{"failed": words, "later": …, "seconds": …}`` where ``later`` says whether another
+try may succeed. When its input ends it ends too, in the middle of a play as well: the run it was playing is cleared away.
+Whoever ends an admission, and however, leaves no worker behind.
 """
 
 from __future__ import annotations
@@ -46,6 +47,15 @@ def _ends(item: Any) -> dict[str, Any]:
     return {"kpi_baseline": anchors.kpi_baseline, "kpi_reference": anchors.kpi_reference}
 
 
+def _is_ours(problem: FdegymError) -> bool:
+    """Whether this machine is to blame and not the scenario: too busy, or a sandbox or a grading process was lost."""
+    from fdegym.authoring.admission.findings import HostTooBusy
+    from fdegym.delivery.play import GradeMissing
+    from grading.replay import ReplayVoid
+
+    return isinstance(problem, HostTooBusy | GradeMissing) or (isinstance(problem, ReplayVoid) and problem.retry)
+
+
 #: The argument of a worker whose U nobody asks for: it need not measure the two ends anew.
 TRUSTING = "trusting"
 DOING = {"play": _play, "check": _check, "ends": _ends}
@@ -60,7 +70,7 @@ def answer_to(line: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = {"result": DOING[item.part](item)}
     except FdegymError as problem:
-        answer = {"failed": str(problem)}
+        answer = {"failed": str(problem), "later": _is_ours(problem)}
     except Exception as problem:  # noqa: BLE001 - told to the author; the other items go on
         place = "".join(traceback.format_exception(problem)[-3:]).strip()
         answer = {"failed": f"{type(problem).__name__}: {problem}\n{place}"}

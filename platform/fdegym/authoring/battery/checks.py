@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 
-from fdegym.authoring.admission.findings import Check, Finding
+from fdegym.authoring.admission.findings import Check, Finding, HostTooBusy
 from fdegym.authoring.battery.entries import FOLDER, Entry, entries
 from fdegym.authoring.battery.playing import SCORE_MOST, play_battery
 from scenarios.kit.load import ORIGINAL, Scenario, content_hash
@@ -26,8 +26,9 @@ def _check_of(entry: Entry) -> Check:
         for task in tasks:
             played = play_battery(scenario.id, entry, task_id=task)
             figures = {"score": None if played.score is None else float(played.score), "refused": played.refused}
-            problems = [*played.problems, *([BUSY] if played.busy else [])]
-            yield Finding(name, task, not problems, figures, "; ".join(problems))
+            if played.busy:
+                raise HostTooBusy(BUSY)
+            yield Finding(name, task, not played.problems, figures, "; ".join(played.problems))
 
     return Check(
         name,
