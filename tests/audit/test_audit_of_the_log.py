@@ -126,7 +126,7 @@ def test_a_log_cut_short_after_the_submission(alice: Any, graded: Callable[..., 
     last = log.head(run)[0]
     RunEvent.objects.filter(run=run, seq=last).delete()
     assert not_so(run) == ("course", "The run's state is 'graded' in its row, 'submitted' in the log.")
-    Run.objects.filter(pk=run.pk).update(state="submitted", ended_at=None)
+    Run.objects.filter(pk=run.pk).update(state="submitted", state_reason="person", ended_at=None)
     RunEvent.objects.filter(run=run, seq=last - 1).delete()
     assert not_so(run) == ("grades", "The grades are 1, the log has added none.")
 
@@ -137,6 +137,12 @@ def test_a_log_cut_short_after_the_submission(alice: Any, graded: Callable[..., 
         ({"attempt": 2}, "attempt is 2 in its row, 1 in the log"),
         ({"level": "L0"}, "level is 'L0' in its row, 'L3' in the log"),
         ({"origin": "command"}, "origin is 'command' in its row, 'person' in the log"),
+        ({"task_id": "kept"}, "task is 'kept' in its row; the log was begun with another"),
+        ({"task_id": "no_such_task"}, "task is 'no_such_task' in its row"),
+        (
+            {"state_reason": "The customer was unfair."},
+            "reason of the run's state is 'The customer was unfair.' in its",
+        ),
         ({"state": "void"}, "state is 'void' in its row, 'graded' in the log"),
         ({"begun_at": "2026-01-01T00:00:00Z"}, "begun at is"),
         ({"submitted_at": "2026-01-01T00:00:00Z"}, "submitted at is"),
@@ -161,7 +167,7 @@ def test_a_run_taken_for_one_of_another_task_or_release(alice: Any, graded: Call
     run = graded(alice)
     ensure_world(load_scenario(market), "kept")
     Run.objects.filter(pk=run.pk).update(task_id="kept")
-    assert not_so(run)[0] == "given"
+    assert not_so(run)[0] == "course"
     Run.objects.filter(pk=run.pk).update(task_id="original", release="0" * 64)
     assert not_so(run)[0] == "chain"
 

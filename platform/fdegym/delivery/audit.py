@@ -7,29 +7,25 @@ other (a charge is worth nothing in a log that is forged), so an audit ends with
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fdegym.catalog.scenarios import get_scenario
+from fdegym.delivery.evidence import UNREADABLE, Evidence, NotChecked, read_evidence
 from fdegym.delivery.given import GIVEN, ask_hash, hashes_of
-from fdegym.lib.errors import FdegymError
 from fdegym.runs import audit as logs
-from fdegym.runs import log
-from fdegym.runs.models import BEGUN, Run, RunEvent, RunOrigin
+from fdegym.runs.models import BEGUN, Run, RunEvent, RunOrigin, RunState
 from grading import recount
 from grading.anchoring import admitted_anchors
-from grading.contacts import Conversation, fold_contacts
-from grading.models import Grade, Submission
+from grading.models import Grade, SubmissionState
 from grading.versions import grader_version
-from grading.worlds import ensure_world, world_is_built
-from scenarios.kit.load import Scenario, Task
 from stakeholders.redecide import first_difference
 from stakeholders.scripts import compiled_script
 from stakeholders.versions import people_version
 
-READ_AGAIN = 5
+#: Where a run is over → where its submission is.
+ENDED: dict[str, str] = {RunState.GRADED: SubmissionState.GRADED, RunState.VOID: SubmissionState.VOID}
 
 
 class Result(StrEnum):
@@ -74,82 +70,39 @@ class Report:
         }
 
 
-class NotChecked(Exception):
-    """A check that cannot be made here and now; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    """A run as it was read, once, for all checks."""
-
-    run: Run
-    events: Sequence[RunEvent]
-    submission: Submission | None
-    grades: Sequence[Grade]
-    scenario: Scenario | None  #: as it is now; None where it is no longer installed
-    conversation: Conversation = field(init=False)
-
-    def __post_init__(self) -> None:
-        handed_in = logs.submission_event(self.events)
-        before = (event for event in self.events if handed_in is None or event.seq < handed_in.seq)
-        object.__setattr__(self, "conversation", fold_contacts((event.kind, event.payload) for event in before))
-
-    def of_kind(self, kind: str) -> list[RunEvent]:
-        return [event for event in self.events if event.kind == kind]
-
-    def same_scenario(self, release: str) -> Scenario:
-        """The scenario, if it is still what it was under that release."""
-        if self.scenario is None:
-            raise NotChecked(f"The scenario {self.run.scenario_id} is not installed here any more.")
-        if self.scenario.release != release:
-            raise NotChecked(
-                f"The scenario has changed since: then release {release[:12]}, now {self.scenario.release[:12]}. "
-                "An installation with the release of then can check it."
-            )
-        return self.scenario
-
-    def task(self, release: str) -> Task:
-        scenario = self.same_scenario(release)
-        if not world_is_built(scenario, self.run.task_id):
-            raise NotChecked("The run's world does not lie on this host; beginning such a run, or `play`, builds it.")
-        return ensure_world(scenario, self.run.task_id)
-
-
 def audit_run(run_id: Any) -> Report:
     """Check a run; ends with the first check that is not so. Reads only. Raises ``Run.DoesNotExist``."""
-    evidence = _read(run_id)
+    if not Run.objects.filter(pk=run_id).exists():
+        raise Run.DoesNotExist
+    try:
+        evidence = read_evidence(run_id)
+    except UNREADABLE as problem:
+        return Report(Run(pk=run_id), (Finding(next(iter(CHECKS)), Result.NOT_SO, _unreadable(problem)),))
     findings = []
     for check, make in CHECKS.items():
-        for finding in _findings(check, make, evidence):
-            findings.append(finding)
-            if finding.result == Result.NOT_SO:
-                return Report(evidence.run, tuple(findings))
+        finding = _finding(check, make, evidence)
+        findings.append(finding)
+        if finding.result == Result.NOT_SO:
+            break
     return Report(evidence.run, tuple(findings))
 
 
-def _findings(check: str, make: Callable[[_Evidence], str], evidence: _Evidence) -> Iterator[Finding]:
+def _finding(check: str, make: Callable[[Evidence], str], evidence: Evidence) -> Finding:
     try:
-        yield Finding(check, Result.SO, make(evidence))
+        return Finding(check, Result.SO, make(evidence))
     except _NotSo as problem:
-        yield Finding(check, Result.NOT_SO, str(problem))
+        return Finding(check, Result.NOT_SO, str(problem))
     except NotChecked as why:
-        yield Finding(check, Result.UNKNOWN, str(why))
+        return Finding(check, Result.UNKNOWN, str(why))
+    except UNREADABLE as problem:
+        return Finding(check, Result.NOT_SO, _unreadable(problem))
 
 
-def _read(run_id: Any) -> _Evidence:
-    """The run with all that belongs to it, read again where it grew meanwhile."""
-    for _ in range(READ_AGAIN):
-        run = Run.objects.get(pk=run_id)
-        submission = Submission.objects.filter(run=run).first()
-        grades = list(Grade.objects.filter(submission__run=run).order_by("number"))
-        events = log.events(run.id)
-        if log.head(run)[0] == len(events) and Run.objects.get(pk=run_id).state == run.state:
-            break
-    try:
-        scenario = get_scenario(run.scenario_id)
-    except FdegymError:
-        scenario = None
-    return _Evidence(run, events, submission, grades, scenario)
+def _unreadable(problem: Exception) -> str:
+    return (
+        f"A row holds something that the site does not write there, so it cannot be read ({type(problem).__name__}: "
+        f"{problem}). Whoever wrote it had the database."
+    )
 
 
 class _NotSo(Exception):
@@ -164,30 +117,30 @@ def _require(problem: str) -> None:
 # ---- the log ---------------------------------------------------------------------------------------------------------
 
 
-def _chain(evidence: _Evidence) -> str:
+def _chain(evidence: Evidence) -> str:
     _require(logs.broken_chain(evidence.run, evidence.events))
     return f"{len(evidence.events)} events, each follows from the one before."
 
 
-def _signatures(evidence: _Evidence) -> str:
+def _signatures(evidence: Evidence) -> str:
     _require(logs.unsigned_event(evidence.events))
     return "This site's key signed every event."
 
 
-def _seal(evidence: _Evidence) -> str:
+def _seal(evidence: Evidence) -> str:
     _require(logs.broken_seal(evidence.run, evidence.events))
     handed_in = logs.submission_event(evidence.events)
     return f"Sealed at event {handed_in.seq}." if handed_in else "Not handed in, so there is nothing to seal."
 
 
-def _course(evidence: _Evidence) -> str:
+def _course(evidence: Evidence) -> str:
     run = evidence.run
     _require(logs.wrong_course(run, evidence.events))
     owner = "of a command" if run.origin == RunOrigin.COMMAND else f"of account {run.user_id}"
     return f"Attempt {run.attempt} {owner}, level {run.level}, begun {run.begun_at:%Y-%m-%d %H:%M} UTC, {run.state}."
 
 
-def _earlier(evidence: _Evidence) -> str:
+def _earlier(evidence: Evidence) -> str:
     run = evidence.run
     if run.user_id is None or run.origin == RunOrigin.COMMAND or run.state not in BEGUN:
         return "Not a run that could rank."
@@ -205,14 +158,14 @@ def _earlier(evidence: _Evidence) -> str:
 # ---- what the run was given, and what people said --------------------------------------------------------------------
 
 
-def _prepared(evidence: _Evidence) -> RunEvent:
+def _prepared(evidence: Evidence) -> RunEvent:
     found = evidence.of_kind("run.prepared")
     if not found:
         raise NotChecked("No workspace was made yet, so nothing was given.")
     return found[-1]
 
 
-def _given(evidence: _Evidence) -> str:
+def _given(evidence: Evidence) -> str:
     prepared = _prepared(evidence)
     task = evidence.task(prepared.payload["release"])
     try:
@@ -230,7 +183,7 @@ def _given(evidence: _Evidence) -> str:
     return f"{words} from event {prepared.seq} on; before, others were." if earlier else f"{words}."
 
 
-def _ask(evidence: _Evidence) -> str:
+def _ask(evidence: Evidence) -> str:
     prepared = _prepared(evidence)
     recorded = prepared.payload["given"]["ask"]
     now = ask_hash()
@@ -242,7 +195,7 @@ def _ask(evidence: _Evidence) -> str:
     raise _NotSo(f"{words}, though nothing else of the installation has changed: one of the two was replaced.")
 
 
-def _replies(evidence: _Evidence) -> str:
+def _replies(evidence: Evidence) -> str:
     contacts = [event for event in evidence.events if event.kind.startswith("contact.")]
     if not contacts:
         return "Nobody was asked anything."
@@ -264,7 +217,7 @@ def _replies(evidence: _Evidence) -> str:
 # ---- what was handed in and what it came to --------------------------------------------------------------------------
 
 
-def _system(evidence: _Evidence) -> str:
+def _system(evidence: Evidence) -> str:
     frozen, submission = evidence.of_kind("run.frozen"), evidence.submission
     handed_in = logs.submission_event(evidence.events)
     if submission is None:
@@ -275,6 +228,8 @@ def _system(evidence: _Evidence) -> str:
     for name in ("sha256", "files", "bytes", "cause"):
         kept, recorded = getattr(submission, name), frozen[0].payload.get(name)
         _require(f"The submission's {name} is {kept}, the log says {recorded}." if kept != recorded else "")
+    if evidence.run.state in ENDED and submission.state != ENDED[evidence.run.state]:
+        _require(f"The run is {evidence.run.state} in its log, its submission {submission.state!r}.")
     try:
         with submission.sealed.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -288,7 +243,7 @@ def _system(evidence: _Evidence) -> str:
     return f"{submission.files} files, SHA-256 {digest[:12]}…, as handed in."
 
 
-def _grades(evidence: _Evidence) -> str:
+def _grades(evidence: Evidence) -> str:
     added = evidence.of_kind("grade.added")
     numbers = [grade.number for grade in evidence.grades]
     recorded = [event.payload.get("number") for event in added]
@@ -307,19 +262,19 @@ def _listed(numbers: Sequence[Any]) -> str:
     return ", ".join(str(number) for number in numbers) or "none"
 
 
-def _for_each_grade(evidence: _Evidence, problem_of: Callable[[Grade], str]) -> None:
+def _for_each_grade(evidence: Evidence, problem_of: Callable[[Grade], str]) -> None:
     for grade in evidence.grades:
         problem = problem_of(grade)
         _require(f"Grade {grade.number}: {problem}." if problem else "")
 
 
-def _contacts(evidence: _Evidence) -> str:
+def _contacts(evidence: Evidence) -> str:
     talk = evidence.conversation
     _for_each_grade(evidence, lambda grade: recount.miscounted_contacts(grade, talk))
     return f"C = {talk.cost} from {sum(talk.contacts_by_person.values())} contacts."
 
 
-def _score(evidence: _Evidence) -> str:
+def _score(evidence: Evidence) -> str:
     _for_each_grade(evidence, recount.miscounted_score)
     if not evidence.grades:
         return "Not graded."
@@ -331,7 +286,7 @@ def _score(evidence: _Evidence) -> str:
     )
 
 
-def _incidents(evidence: _Evidence) -> str:
+def _incidents(evidence: Evidence) -> str:
     if not evidence.grades:
         return "Not graded."
     scenario = evidence.same_scenario(evidence.grades[0].scenario_release)
@@ -345,7 +300,7 @@ def _incidents(evidence: _Evidence) -> str:
     return f"{_listed([row['id'] for row in evidence.grades[0].incidents])}, held against the approvals of the log."
 
 
-def _ends(evidence: _Evidence) -> str:
+def _ends(evidence: Evidence) -> str:
     if not evidence.grades:
         return "Not graded."
     grade = evidence.grades[0]
@@ -363,7 +318,7 @@ def _ends(evidence: _Evidence) -> str:
     return f"As found {anchors.kpi_baseline:g}, reference {anchors.kpi_reference:g}, as admitted."
 
 
-def _versions(evidence: _Evidence) -> str:
+def _versions(evidence: Evidence) -> str:
     words = [f"Begun with release {evidence.run.release[:12]}"]
     for grade in evidence.grades[:1]:
         made = {"scenario": grade.scenario_release[:12], "grader": grade.grader_version}
@@ -378,7 +333,7 @@ def _versions(evidence: _Evidence) -> str:
 
 
 #: Key → the check, in the order in which they build on each other.
-CHECKS: dict[str, Callable[[_Evidence], str]] = {
+CHECKS: dict[str, Callable[[Evidence], str]] = {
     "chain": _chain,
     "signatures": _signatures,
     "seal": _seal,

@@ -114,7 +114,7 @@ def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:
 
 
 def _note_begun(run: Run) -> None:
-    """Everything that says whose run this is and whether it ranks; the rest of the row is beyond the log's signature."""
+    """Everything that says whose run this is and whether it ranks; the task sealed, for the person may export the log."""
     log.append(
         run.id,
         "run.begun",
@@ -125,6 +125,7 @@ def _note_begun(run: Run) -> None:
             "origin": str(run.origin),
             "account": run.user_id,
             "begun_at": log.instant(run.begun_at),
+            "task": log.seal_task(run),
         },
     )
 

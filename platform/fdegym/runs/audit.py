@@ -81,6 +81,8 @@ def _wrong_beginning(run: Run, events: Sequence[RunEvent]) -> str:
     for key, value in row.items():
         if begun.get(key) != value:
             return f"The run's {key.replace('_', ' ')} is {value!r} in its row, {begun.get(key)!r} in the log."
+    if "task" in begun and not log.task_fits(run, begun["task"]):
+        return f"The run's task is {run.task_id!r} in its row; the log was begun with another, or with another key."
     return ""
 
 
@@ -95,13 +97,15 @@ def _wrong_moves(run: Run, events: Sequence[RunEvent]) -> str:
         to = str(event.payload.get("to"))
         if to not in RunState.values or not may_move(seen, to):
             return f"Event {event.seq} takes the run from {seen.state} to {to}, which cannot be."
-        seen.state = to
+        seen.state, seen.state_reason = to, str(event.payload.get("reason"))
         if to == RunState.SUBMITTED:
             at["submitted_at"] = event.at
         elif to in (RunState.GRADED, RunState.VOID, RunState.FAILED):
             at["ended_at"] = event.at
     if run.state != seen.state:
         return f"The run's state is {run.state!r} in its row, {str(seen.state)!r} in the log."
+    if log.storable(run.state_reason) != seen.state_reason:
+        return f"The reason of the run's state is {run.state_reason!r} in its row, {seen.state_reason!r} in the log."
     for name, moment in at.items():
         if getattr(run, name) != moment:
             return f"The run's {name.replace('_', ' ')} is {getattr(run, name)} in its row, {moment} in the log."

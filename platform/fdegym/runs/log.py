@@ -26,6 +26,7 @@ from fdegym.runs.models import Run, RunEvent
 
 SIGNATURE_SALT = "fdegym.runs.log.head"
 EVENT_SALT = "fdegym.runs.log.event"
+TASK_SALT = "fdegym.runs.log.task"
 #: From here on Python writes a float with an exponent, which a store of decimals gives back as a whole number.
 SPELT_WITH_EXPONENT = 1e16
 
@@ -136,6 +137,20 @@ def event_is_signed(event: RunEvent) -> bool:
     """Whether the site signed this event, with its key or one that it had before (``SECRET_KEY_FALLBACKS``)."""
     try:
         signing.Signer(salt=EVENT_SALT).unsign(f"{event.run_id}:{event.hash}:{event.signature}")
+    except signing.BadSignature:
+        return False
+    return True
+
+
+def seal_task(run: Run) -> str:
+    """The run's task, as its log may hold it: a signature that only the site's key tells from that of any other task."""
+    return signing.Signer(salt=TASK_SALT).signature(f"{run.id}:{run.task_id}")
+
+
+def task_fits(run: Run, sealed: str) -> bool:
+    """Whether ``seal_task`` made this of the run and the task in its row, with a key of this site."""
+    try:
+        signing.Signer(salt=TASK_SALT).unsign(f"{run.id}:{run.task_id}:{sealed}")
     except signing.BadSignature:
         return False
     return True

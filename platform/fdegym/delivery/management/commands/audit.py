@@ -32,19 +32,20 @@ class Command(BaseCommand):
         else:
             report = _report(options["run"])
             holds = report.holds
-            self.stdout.write(
-                json.dumps(report.as_json(), indent=1, ensure_ascii=False) if options["json"] else table(report)
-            )
+            self.stdout.write(in_json(report, indent=1) if options["json"] else table(report))
         if not holds:
             raise SystemExit(1)
 
     def _each(self, runs: list[Any], *, as_json: bool) -> bool:
         wrong = 0
         for run_id in runs:
-            report = _report(run_id)
+            try:
+                report = audit_run(run_id)
+            except Run.DoesNotExist:
+                continue  # removed meanwhile
             wrong += not report.holds
             # a line each, at once: the audit of many runs is long
-            self.stdout.write(json.dumps(report.as_json(), ensure_ascii=False) if as_json else line(report))
+            self.stdout.write(in_json(report) if as_json else line(report))
         if not as_json:
             self.stdout.write(f"{len(runs)} runs, {wrong} of them with something that is not so.")
         return wrong == 0
@@ -55,6 +56,11 @@ def _report(run_id: Any) -> Report:
         return audit_run(run_id)
     except (Run.DoesNotExist, ValidationError, ValueError) as missing:
         raise CommandError(f"There is no run {run_id}.") from missing
+
+
+def in_json(report: Report, *, indent: int | None = None) -> str:
+    """A report as JSON, also of a row that holds what JSON does not have."""
+    return json.dumps(report.as_json(), indent=indent, ensure_ascii=False, default=repr)
 
 
 def table(report: Report) -> str:
