@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from fdegym.delivery.begin import reopen_workspace, wake
+from fdegym.delivery.left_out import left_out_of
 from fdegym.delivery.materials import desk_directory
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
@@ -45,7 +46,13 @@ def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
             log.append(
                 run.id,
                 "run.frozen",
-                {"sha256": frozen.sha256, "files": frozen.files, "bytes": frozen.bytes, "cause": cause},
+                {
+                    "sha256": frozen.sha256,
+                    "files": frozen.files,
+                    "bytes": frozen.bytes,
+                    "cause": cause,
+                    "left_out": left_out_of(frozen.skipped).as_json(),
+                },
             )
             transition(run.id, RunState.SUBMITTED, cause)
             submission = queue_submission(run, frozen, cause)

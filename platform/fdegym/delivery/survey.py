@@ -1,10 +1,11 @@
-"""What a submission would hold: the changes against the system as found, and whether its entry points still start."""
+"""What a submission would hold and what it cannot, and whether its entry points still start."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fdegym.catalog.scenarios import get_scenario
+from fdegym.delivery.left_out import visible_name, would_be_left_out
 from fdegym.lib.errors import FdegymError
 from fdegym.runs.models import Run
 from grading.worlds import ensure_world
@@ -15,7 +16,9 @@ SHOWN_CHANGES = 200
 
 
 def delivery_survey(run: Run) -> dict[str, Any]:
-    """``{"changes": [{path, kind, added, removed, binary}], "more": n, "entryPoints": [{name, starts, words}]}``."""
+    """``{"changes": [{path, kind, added, removed, binary}], "more": n,
+    "leftOut": {count, first: [{path, words}]}, "entryPoints": [{name, starts, words}]}``.
+    """
     task = ensure_world(get_scenario(run.scenario_id), run.task_id)
     found = changes(str(run.id), task.system)
     probes = []
@@ -36,7 +39,7 @@ def delivery_survey(run: Run) -> dict[str, Any]:
     return {
         "changes": [
             {
-                "path": change.path,
+                "path": visible_name(change.path),
                 "kind": change.kind,
                 "added": change.lines_added,
                 "removed": change.lines_removed,
@@ -45,5 +48,6 @@ def delivery_survey(run: Run) -> dict[str, Any]:
             for change in found[:SHOWN_CHANGES]
         ],
         "more": max(0, len(found) - SHOWN_CHANGES),
+        "leftOut": would_be_left_out(run).as_json(),
         "entryPoints": probes,
     }

@@ -284,7 +284,7 @@ def _timeline_words(event: RunEvent, names: Names) -> str:
         case "run.state":
             return STATE_WORDS.get(payload.get("to", ""), "")
         case "run.frozen":
-            return f"System frozen: {payload.get('files', 0)} files"
+            return f"System frozen: {payload.get('files', 0)} files{_left_out(payload.get('left_out'))}"
         case "contact.message":
             return f"Wrote to {names.person(payload.get('person'))}"
         case "contact.wait":
@@ -300,6 +300,14 @@ def _timeline_words(event: RunEvent, names: Names) -> str:
         case "trial.reported":
             return "The trial run was reported"
     return ""
+
+
+def _left_out(found: Mapping[str, Any] | None) -> str:
+    """What the submission could not hold, in words; nothing of a run from before it was noted."""
+    if not found or not found["count"]:
+        return ""
+    named = ", ".join(f"{row['path']} ({row['words']})" for row in found["first"])
+    return f"; {found['count']} left out: {named}{' …' if found['count'] > len(found['first']) else ''}"
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

@@ -24,6 +24,11 @@
         W.element("tbody", {}, ...found.changes.map((change) => W.element("tr", {}, W.element("td", { class: "mono", text: change.path }), W.element("td", { text: KINDS[change.kind] }), W.element("td", { class: "num", text: lines(change) }))))));
       if (found.more) parts.push(W.element("p", { class: "muted", text: `and ${found.more} more` }));
     } else parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Nothing changed" }), W.element("span", { text: "system/ is as you found it. Submitted like this, the customer gains nothing." })));
+    const out = found.leftOut;
+    if (out.count) {
+      const named = out.first.map((left) => `${left.path} (${left.words})`).join(", ");
+      parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Not taken" }), W.element("span", { text: `${out.count} in system/ would not be submitted: ${named}${out.count > out.first.length ? " …" : ""}.` })));
+    }
     if (found.entryPoints.length) {
       parts.push(W.element("ul", { class: "rows" }, ...found.entryPoints.map((entry) => W.element("li", {},
         W.element("span", { class: entry.starts ? "tag good" : "tag bad", text: entry.starts ? "✓ starts" : "▲ does not start" }), ` ${entry.name} `, W.element("small", { class: "muted", text: entry.words })))));
