@@ -45,13 +45,12 @@ class RecordFinder:
 
     def __init__(self, kinds: Mapping[str, RecordKind], records: Mapping[str, Collection[str]]) -> None:
         self._patterns = {
-            name: re.compile(rf"(?<![A-Za-z0-9])(?:{kind.pattern})(?![A-Za-z0-9])(?![-/]\d)", re.IGNORECASE)
+            name: re.compile(rf"(?<![A-Za-z0-9])(?:{_spelled(kind)})(?![A-Za-z0-9])(?![-/]\d)", re.IGNORECASE)
             for name, kind in kinds.items()
-            if kind.pattern is not None
         }
-        self._existing = {name: {_fold(record): record for record in records.get(name, ())} for name in self._patterns}
+        self._existing = {name: {_bare(record): record for record in records.get(name, ())} for name in self._patterns}
         self._rows = {
-            name: _RowForm(list(kind.fields), kind.fields, records.get(name, ()))
+            name: _RowForm(kind.fields, records.get(name, ()), split=kind.pattern is None)
             for name, kind in kinds.items()
             if kind.fields
         }
@@ -68,30 +67,46 @@ class RecordFinder:
         kept: list[Identifier] = []
         for kind, span, written in candidates:
             if not any(span.overlaps(other.span) and span != other.span for other in kept):
-                kept.append(Identifier(kind, self._existing[kind].get(_fold(written)), span, _fold(written)))
+                kept.append(Identifier(kind, self._existing[kind].get(_bare(written)), span, _bare(written)))
         return sorted(kept, key=lambda identifier: identifier.span.start)
 
-    def rows(self, text: str, dates: list[WrittenDate]) -> list[CitedRows]:
-        """Rows that a text cites by all of their fields; ``text`` has its identifiers and documents taken out."""
-        return [cited for kind, form in self._rows.items() if (cited := form.read(kind, text, dates)) is not None]
+    def rows(self, text: str, dates: list[WrittenDate], identified: Collection[str]) -> list[CitedRows]:
+        """Records that a text cites by all of their fields; ``text`` has its identifiers and documents taken out.
+
+        Of the kinds ``identified`` it gives an identifier: their fields are only read where it gives none.
+        """
+        return [
+            cited
+            for kind, form in self._rows.items()
+            if kind not in identified and (cited := form.read(kind, text, dates)) is not None
+        ]
 
 
 class _RowForm:
-    """How a row without an identifier is cited: by several fields, in any order."""
+    """How a record is cited by several fields, in any order and anywhere in the message.
 
-    def __init__(self, names: list[str], patterns: Mapping[str, str], records: Collection[str]) -> None:
-        self._names = names
+    With ``split`` a record's name is its fields' values, joined by ``|``. Without, it is an identifier in which the
+    fields' values are looked for; one that lacks a field is cited by its identifier alone.
+    """
+
+    def __init__(self, fields: Mapping[str, str], records: Collection[str], *, split: bool) -> None:
+        self._names = list(fields)
         self._patterns = {
-            name: re.compile(rf"{WORD_START}(?:{pattern}){WORD_END}", re.IGNORECASE)
-            for name, pattern in patterns.items()
-            if name != "date"
+            name: re.compile(rf"{WORD_START}(?:{pattern}){WORD_END}", re.IGNORECASE) for name, pattern in fields.items()
         }
-        self._records = {tuple(_fold(part) for part in record.split("|")): record for record in records}
-        self._days = (
-            {record[names.index("date")]: date.fromisoformat(record[names.index("date")]) for record in self._records}
-            if "date" in names
-            else {}
-        )
+        self._records: dict[tuple[str, ...], str] = {}
+        self._days: dict[str, date] = {}
+        for record in records:
+            values = record.split("|") if split else self._values_in(record)
+            if values is not None:
+                self._records[tuple(map(_bare, values))] = record
+                if "date" in fields:
+                    day = values[self._names.index("date")]
+                    self._days[_bare(day)] = date.fromisoformat(day)
+
+    def _values_in(self, record: str) -> list[str] | None:
+        found = [self._patterns[name].search(record) for name in self._names]
+        return [match[0] for match in found if match] if all(found) else None
 
     def read(self, kind: str, text: str, dates: list[WrittenDate]) -> CitedRows | None:
         choices: list[list[str]] = []
@@ -103,7 +118,7 @@ class _RowForm:
                 named.append(len({written.readings for written in dates}))
                 spans += [written.span for written in dates]
                 continue
-            found = [(Span(*match.span()), _fold(match[0])) for match in self._patterns[name].finditer(text)]
+            found = [(Span(*match.span()), _bare(match[0])) for match in self._patterns[name].finditer(text)]
             free = [(span, value) for span, value in found if not any(span.overlaps(taken) for taken in spans)]
             choices.append(sorted({value for _, value in free}))
             named.append(len(choices[-1]))
@@ -115,6 +130,16 @@ class _RowForm:
             return CitedRows(kind, frozenset(), max(count, MOST_COMBINATIONS), tuple(spans))
         existing = {self._records[key] for key in itertools.product(*choices) if key in self._records}
         return CitedRows(kind, frozenset(existing), count, tuple(spans))
+
+
+def _spelled(kind: RecordKind) -> str:
+    """The pattern of an identifier; of a row that has none, its fields one after the other."""
+    return kind.pattern or r"\s?[|/]\s?".join(f"(?:{pattern})" for pattern in kind.fields.values())
+
+
+def _bare(identifier: str) -> str:
+    """An identifier without what people leave out or write otherwise: case, spaces, dashes and strokes."""
+    return re.sub(r"[\s|/_-]+", "", _fold(identifier))
 
 
 def _fold(identifier: str) -> str:
@@ -144,6 +169,7 @@ class CitedDocuments:
 _PREFIX = re.compile(
     r"(?:\b(?:clauses?|cl|articles?|arts?|sections?|secs?|paragraphs?|paras?|points?)\.?|§+|第|条款)\s*$", re.IGNORECASE
 )
+_CLAUSE_START = r"(?:(?<![A-Za-z0-9_.])|(?<=\bcl)|(?<=\bcl\.)|(?<=\bart\.)|(?<=\bsec\.)|(?<=\bpara\.))"
 _JOIN = re.compile(r"\s*(?:,|and|or|&|-|to|through|和|与|及|、|至|到)\s*(?:第\s*)?", re.IGNORECASE)
 _RANGE = re.compile(r"\s*(?:-|to|through|until|至|到)\s*(?:第\s*)?", re.IGNORECASE)
 _MEASURE_FOLLOWS = re.compile(
@@ -166,7 +192,7 @@ class DocumentFinder:
         )
         spelled = "|".join(re.escape(clause).replace(r"\(", r"\s*\(") for clause in every)
         self._clause = (
-            re.compile(rf"(?<![A-Za-z0-9_.])(?:{spelled})(?![A-Za-z0-9]|\.\d|,\d)", re.IGNORECASE) if every else None
+            re.compile(rf"{_CLAUSE_START}(?:{spelled})(?![A-Za-z0-9]|\.\d|,\d)", re.IGNORECASE) if every else None
         )
         self._owners = {
             _fold(clause): {name for name, document in documents.items() if clause in document.clauses}

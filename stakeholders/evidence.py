@@ -106,6 +106,6 @@ class EvidenceReader:
         rest = blank(rest, [written.span for written in dates])
         documents = self._documents.read(rest, names)
         rest = blank(rest, list(documents.clause_spans))
-        rows = self._records.rows(rest, dates)
+        rows = self._records.rows(rest, dates, {found.kind for found in identifiers})
         rest = blank(rest, [span for cited in rows for span in cited.spans])
         return Evidence(plain, tuple(find_quantities(rest)), tuple(identifiers), tuple(rows), documents)

@@ -90,16 +90,20 @@ class GatewayAllowance(Strict):
 
 class RecordKind(Strict):
     """How people cite a kind of record: by ``pattern`` (a regular expression; the longest match of all kinds wins),
-    or by the composite ``fields`` (name → pattern; a field named ``date`` is read as a date in any usual notation)."""
+    or by the composite ``fields`` (name → pattern; a field named ``date`` is read as a date in any usual notation).
+
+    With both, the fields are the parts of the identifier, for those who give them apart ("line 2607-04 of OK-3").
+    Identifiers and values are compared without case, spaces, dashes and strokes, so patterns may leave them free.
+    """
 
     about: Text
     pattern: str | None = None
     fields: dict[str, str] = {}
 
     @model_validator(mode="after")
-    def one_way(self) -> RecordKind:
-        if (self.pattern is None) == (not self.fields):
-            raise ValueError("a record kind has either a pattern or fields")
+    def some_way(self) -> RecordKind:
+        if self.pattern is None and not self.fields:
+            raise ValueError("a record kind has a pattern, fields or both")
         return self
 
 

@@ -1,6 +1,11 @@
 """``phrasings.toml``: what people write to a scenario's people, per topic and apart from any topic.
 
 ``examples`` are what the matcher learns from; ``tests`` are held back, and admission measures the matcher on them.
+
+``gate_met`` and ``gate_unmet`` are messages on a gated topic that point at what its gate wants, and that do not. Where
+they cite a record they hold a placeholder for one that exists: ``<claim_line>``, or a field of a record,
+``<statement.rig>``; a date may be written otherwise, ``<statement.date:%-d %B>``. All placeholders of one kind in a message
+stand for the same record.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from scenarios.kit.errors import Problem, ScenarioInvalid
 Phrasing = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 TopicName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")]
 
+PLACEHOLDER = re.compile(r"<(?P<kind>[a-z]\w*)(?:\.(?P<field>[a-z]\w*)(?::(?P<form>%[^<>]*))?)?>")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -32,6 +38,8 @@ class TopicPhrasings(_Strict):
     tests: list[Phrasing] = Field(min_length=1)
     examples_zh: list[Phrasing] = []
     tests_zh: list[Phrasing] = []
+    gate_met: list[Phrasing] = []
+    gate_unmet: list[Phrasing] = []
 
     @model_validator(mode="after")
     def _tests_are_unseen(self) -> TopicPhrasings:

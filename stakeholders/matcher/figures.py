@@ -66,7 +66,8 @@ class Figures:
     are answered at all; ``heard``: of those, answered on the right topic, whatever else is answered too. ``wrongly``: by
     kind (``off_topic``, ``fishing``, ``injected``, ``neighbour``, ``small_talk``), messages answered though they should
     not be. ``two_part``: messages with two questions, both answered; ``two_part_alone``: and nothing else, in the order
-    asked. ``near``: messages of any kind within ``NEAR`` of a threshold.
+    asked. ``gates``: given the topic, gates that are met or not as they should be (``stakeholders.gate_phrasings`` counts
+    them). ``near``: messages of any kind within ``NEAR`` of a threshold.
     """
 
     given: dict[tuple[str, str], Share] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Figures:
     acknowledged: Share = field(default_factory=Share)
     two_part: Share = field(default_factory=Share)
     two_part_alone: Share = field(default_factory=Share)
+    gates: Share = field(default_factory=Share)
     near: list[Miss] = field(default_factory=list)
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     misses: list[Miss] = field(default_factory=list)

@@ -17,6 +17,8 @@ def report(figures: Figures, misses: bool = False) -> Iterator[str]:
         yield _row("  right among others answered", figures.heard.get(key, Share()))
     yield _row("two questions, both answered", figures.two_part)
     yield _row("  and nothing else, in order", figures.two_part_alone)
+    if figures.gates.of:
+        yield _row("gates right, given the topic", figures.gates)
     for kind, share in sorted(figures.wrongly.items()):
         yield _row(f"answered though {kind.replace('_', ' ')}", share)
     yield _row("small talk acknowledged", figures.acknowledged)

@@ -10,12 +10,13 @@ from scenarios.kit.errors import Problem, ScenarioInvalid
 from scenarios.kit.format import LEVELS, Stakeholder, StakeholdersFile, Topic
 from scenarios.kit.gates import Condition, Gate
 from scenarios.kit.load import Scenario, Task
-from scenarios.kit.phrasings import load_phrasings
+from scenarios.kit.phrasings import PLACEHOLDER, Phrasings, load_phrasings
 from scenarios.kit.solutions import load_solution, solutions_on
 
 _CHINESE = re.compile(r"[一-鿿]")
 LONGEST_FILE_LINES = 400
 EXAMPLES_WANTED, TESTS_WANTED, EXAMPLES_ZH_WANTED, TESTS_ZH_WANTED = 25, 8, 6, 3
+GATE_MET_WANTED, GATE_UNMET_WANTED = 8, 4
 
 
 def lint(scenario: Scenario) -> list[Problem]:
@@ -146,3 +147,27 @@ def _phrasings(scenario: Scenario) -> Iterator[Problem]:
             have = len(getattr(topic, key))
             if have < count:
                 yield Problem(file, f'topics."{name}".{key}', f"{have} phrasings; at least {count} are wanted")
+    yield from _gate_phrasings(scenario, task, phrasings)
+
+
+def _gate_phrasings(scenario: Scenario, task: Task, phrasings: Phrasings) -> Iterator[Problem]:
+    file = "phrasings.toml"
+    gated = {
+        f"{person.id}/{topic.id}"
+        for person in task.stakeholders.stakeholders
+        for topic in person.topics
+        if topic.gate is not None
+    }
+    for name, topic in phrasings.topics.items():
+        for key, count in (("gate_met", GATE_MET_WANTED), ("gate_unmet", GATE_UNMET_WANTED)):
+            messages, place = getattr(topic, key), f'topics."{name}".{key}'
+            if name in gated and len(messages) < count:
+                yield Problem(file, place, f"{len(messages)} phrasings; at least {count} are wanted")
+            if name not in gated and messages:
+                yield Problem(file, place, "the topic has no gate")
+            for message in messages:
+                for found in PLACEHOLDER.finditer(message):
+                    kind = scenario.config.records.get(found["kind"])
+                    field = found["field"]
+                    if kind is None or (field is not None and field not in kind.fields):
+                        yield Problem(file, place, f"{found[0]} is no record kind, or none of its fields")

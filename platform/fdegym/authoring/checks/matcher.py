@@ -10,14 +10,18 @@ from typing import Any
 from django.conf import settings
 
 from fdegym.authoring.admission.findings import Check, Finding
+from grading.worlds import ensure_world
 from scenarios.kit.load import Scenario
 from scenarios.kit.phrasings import load_phrasings
+from stakeholders.gate_phrasings import Records, measure_gates
 from stakeholders.matcher import Matcher, TopicInfo
 from stakeholders.matcher.figures import Figures, Share, measure
+from stakeholders.scripts import compiled_script
 
 RIGHT_OF_ANSWERED = 0.95
 FIRST_TRY = {"en": 0.90, "zh": 0.85}
 TWO_PART = 0.85
+GATES_RIGHT = 0.97
 ANSWERED_WRONGLY = 0.05
 KINDS_NOT_ANSWERED = ("off_topic", "fishing", "injected", "neighbour")
 
@@ -32,6 +36,19 @@ def matcher_topics(scenario: Scenario) -> list[TopicInfo]:
     ]
 
 
+def figures_of(scenario: Scenario) -> Figures | None:
+    """The figures on the scenario's test phrasings, gates with the original's data; None where nobody has topics."""
+    topics = matcher_topics(scenario)
+    if not topics:
+        return None
+    phrasings = load_phrasings(scenario.folder / "phrasings.toml")
+    figures = measure(Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher"), phrasings, topics)
+    task = ensure_world(scenario, "original")
+    script = compiled_script(scenario.id, "original", scenario.release)
+    measure_gates(figures, phrasings, Records(scenario.config.records, task.meta.records), script)
+    return figures
+
+
 def _bounds(figures: Figures) -> Iterator[tuple[str, Share, float, bool]]:
     """(name, share, bound, whether the bound is a least) of every figure of which something was counted."""
     right = Share()
@@ -43,20 +60,19 @@ def _bounds(figures: Figures) -> Iterator[tuple[str, Share, float, bool]]:
     for language, least in FIRST_TRY.items():
         yield f"answered rightly at first try ({language})", figures.given.get(("all", language), Share()), least, True
     yield "two questions, both answered", figures.two_part, TWO_PART, True
+    yield "gates right", figures.gates, GATES_RIGHT, True
     for kind in KINDS_NOT_ANSWERED:
         yield f"answered though {kind.replace('_', ' ')}", figures.wrongly.get(kind, Share()), ANSWERED_WRONGLY, False
 
 
 def _find(scenario: Scenario, tasks: Sequence[str]) -> Iterator[Finding]:
-    topics = matcher_topics(scenario)
-    if not topics:
+    measured = figures_of(scenario)
+    if measured is None:
         yield Finding("matcher", "", True, {}, "Nobody of this scenario is asked by topic.")
         return
-    phrasings = load_phrasings(scenario.folder / "phrasings.toml")
-    matcher = Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher")
     figures: dict[str, Any] = {}
     missed: list[str] = []
-    for name, share, bound, least in _bounds(measure(matcher, phrasings, topics)):
+    for name, share, bound, least in _bounds(measured):
         if not share.of:
             continue
         figures[name] = {"value": round(share.value, 4), "of": share.of, "least" if least else "most": bound}

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.authoring.checks.matcher import matcher_topics
+from fdegym.authoring.checks.matcher import figures_of
 from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.lib.errors import FdegymError
-from scenarios.kit.phrasings import load_phrasings
-from stakeholders.matcher import Matcher
-from stakeholders.matcher.figures import Figures, Share, measure
+from stakeholders.matcher.figures import Figures, Share
 from stakeholders.matcher.report import report
-
-
-def figures_of(scenario_id: str) -> Figures | None:
-    """The figures on the scenario's test phrasings; None where nobody is asked by topic."""
-    scenario = get_scenario(scenario_id)
-    topics = matcher_topics(scenario)
-    if not topics:
-        return None
-    phrasings = load_phrasings(scenario.folder / "phrasings.toml")
-    matcher = Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher")
-    return measure(matcher, phrasings, topics)
 
 
 def _as_numbers(figures: Figures) -> dict[str, Any]:
@@ -43,6 +28,7 @@ def _as_numbers(figures: Figures) -> dict[str, Any]:
         "right_of_answered": by_person(figures.right),
         "right_among_answered": by_person(figures.heard),
         "two_part": number(figures.two_part),
+        "gates": number(figures.gates),
         "answered_wrongly": {kind: number(share) for kind, share in sorted(figures.wrongly.items())},
         "near_a_threshold": len(figures.near),
         "confusions": {f"{wanted} -> {got}": count for (wanted, got), count in figures.confusions.most_common()},
@@ -63,7 +49,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             for scenario_id in [options["scenario"]] if options["scenario"] else [card.id for card in scenarios()]:
-                figures = figures_of(scenario_id)
+                figures = figures_of(get_scenario(scenario_id))
                 if options["json"]:
                     found = {"scenario": scenario_id, "figures": _as_numbers(figures) if figures else None}
                     self.stdout.write(json.dumps(found, ensure_ascii=False))
