@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import pairwise
 
 _LINE_BREAKS = {"\n", "\t", "\r"}
@@ -44,6 +45,14 @@ _ASKS = re.compile(
     r"吗|呢|什么|怎么|哪|谁|几|多少|多久|是否|是不是|能不能|要不要|算不算|有没有|还是|请|何时|为什么",
     re.IGNORECASE,
 )
+
+
+class Asking(IntEnum):
+    """Whether a clause asks something."""
+
+    TELLS = 0
+    MAY_ASK = 1
+    ONE_OF_SEVERAL = 2  #: it ends in a question mark, and so does another clause
 
 
 @dataclass(frozen=True)
@@ -85,13 +94,17 @@ def clauses(message: str) -> list[Clause]:
     return [Clause(start, end, message[start:end].strip()) for start, end in _joined(message, spans)]
 
 
-def asking(parts: Sequence[Clause]) -> tuple[bool, ...]:
+def asking(parts: Sequence[Clause]) -> tuple[Asking, ...]:
     """Which clauses may ask something. What ends in a comma asks with the clause that follows it."""
     found = [_ASKS.search(part.text) is not None for part in parts]
     for place in range(len(parts) - 2, -1, -1):
         if parts[place].text.endswith((",", "，")):
             found[place] |= found[place + 1]
-    return tuple(found)
+    marked = [part.text.endswith(("?", "？")) for part in parts]
+    several = sum(marked) > 1
+    return tuple(
+        Asking.ONE_OF_SEVERAL if several and mark else Asking(asks) for asks, mark in zip(found, marked, strict=True)
+    )
 
 
 def _joined(message: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,6 +13,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from stakeholders.matcher.clauses import Asking
+
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -28,6 +30,7 @@ class Thresholds:
     own_weight: float = 3.0  #: how much likelier a message to somebody is about what they hold
     whole: float = 0.30  #: share of the best topic over the whole message
     clause: float = 0.45  #: share of a topic in a clause that asks, for it to be a question of its own
+    marked: float = 0.35  #: the same where both this and another clause end in a question mark
     told: float = 0.80  #: and in a clause that only tells something
     rescue: float = 0.50  #: share in one clause when the whole message is not clearly about anything of the person's
     rescue_echo: float = (
@@ -75,10 +78,10 @@ def weighed(shares: Matrix, person: Person, own_weight: float) -> Matrix:
     return rounded
 
 
-def decide(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Person, limits: Thresholds) -> Verdict:
+def decide(whole: Matrix, parts: Matrix, asking: Sequence[Asking], person: Person, limits: Thresholds) -> Verdict:
     """``whole`` (classes,) of the message, ``parts`` (clauses, classes) of its clauses if it has several.
 
-    ``asking``: which of the clauses may be questions.
+    ``asking``: which of the clauses may be questions, one for each.
     """
     heard = weighed(whole[None, :], person, limits.own_weight)[0]
     best = int(heard.argmax())  # of equal shares the first in order of the names
@@ -93,7 +96,7 @@ def decide(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Person,
     return Verdict(_in_order(found, clauses), best, heard)
 
 
-def closeness(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Person, limits: Thresholds) -> float:
+def closeness(whole: Matrix, parts: Matrix, asking: Sequence[Asking], person: Person, limits: Thresholds) -> float:
     """How far the share nearest to a threshold that decides is from it; infinite where none of the person's leads."""
     heard = weighed(whole[None, :], person, limits.own_weight)[0]
     best = int(heard.argmax())
@@ -109,11 +112,11 @@ def closeness(whole: Matrix, parts: Matrix, asking: Sequence[bool], person: Pers
     return min(distances, default=float("inf"))
 
 
-def _needed(heard: Matrix, accepted: bool, asking: Sequence[bool], person: Person, limits: Thresholds) -> Matrix:
+def _needed(heard: Matrix, accepted: bool, asking: Sequence[Asking], person: Person, limits: Thresholds) -> Matrix:
     """(clauses, classes): the share that makes a clause a question about a topic."""
     if accepted:
-        questions = np.array(asking) | (not any(asking))
-        least = np.where(questions, limits.clause, limits.told)[:, None]
+        questions = np.array(asking) if any(asking) else np.full(len(asking), Asking.MAY_ASK)
+        least = np.array([limits.told, limits.clause, limits.marked])[questions][:, None]
     else:
         leaning = person.others[int(heard.argmax())] & (heard < limits.rescue_echo)
         least = np.where(leaning, np.inf, limits.rescue)[None, :]

@@ -23,11 +23,12 @@ from stakeholders.matcher.decision import (
     decide,
     people,
 )
-from stakeholders.matcher.encoder import Encoder, Matrix, shared_encoder
+from stakeholders.matcher.encoder import Encoder, Matrix, is_chinese, shared_encoder
 from stakeholders.matcher.fitted import Fitted
 from stakeholders.matcher.steering import is_steering
 
 MOST_PARTS = 4  #: three are answered; a fourth tells the engine that the person must break off
+MOST_READ_TWICE = 140  #: characters of a message whose clauses are read by themselves too: longer ones take too long
 _SCORES_KEPT = 5
 _SMALL_TALK_SHARE = 0.35
 
@@ -76,7 +77,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Heard:
-    """A message as the classifier sees it. ``shares`` (1 + clauses, classes): the whole message first."""
+    """A message as the classifier sees it. ``shares`` (1 + clauses, classes): the whole message first.
+
+    A clause of a short message has the mean of its shares within the message and by itself: within, it takes the colour of
+    its neighbours; by itself, it lacks what they name.
+    """
 
     message: str
     clauses: tuple[Clause, ...]
@@ -121,8 +126,13 @@ class Matcher:
             return Heard(message, (), np.zeros((0, len(self._classes))), False)
         parts = clauses(text)
         spoken = [plain_words(part.text) for part in parts] if len(parts) > 1 else []
-        features = self._fitted.centre.features(self._encoder.encode_messages([(plain, spoken)]))
-        return Heard(message, tuple(parts), self._fitted.classifier.shares(features), is_steering(plain))
+        again = spoken if len(plain) <= MOST_READ_TWICE and not is_chinese(plain) else []
+        encoded = self._encoder.encode_messages([(plain, spoken), *((clause, ()) for clause in again)])
+        shares = self._fitted.classifier.shares(self._fitted.centre.features(encoded))
+        heard, alone = shares[: 1 + len(spoken)], shares[1 + len(spoken) :]
+        if again:
+            heard[1:] = (heard[1:] + alone) / 2
+        return Heard(message, tuple(parts), heard, is_steering(plain))
 
     def judge(self, heard: Heard, person: str) -> Match:
         """What ``person`` answers to a message that was heard."""

@@ -10,12 +10,14 @@ import pytest
 from scenarios.kit.errors import ScenarioInvalid
 from scenarios.kit.phrasings import load_phrasings
 from stakeholders.matcher.classifier import Classifier
-from stakeholders.matcher.clauses import MOST_CLAUSES, analysed, asking, clauses
+from stakeholders.matcher.clauses import MOST_CLAUSES, Asking, analysed, asking, clauses
 from stakeholders.matcher.decision import Thresholds, closeness, decide, people
 from stakeholders.matcher.figures import Share
 from stakeholders.matcher.lessons import pairs
 from stakeholders.matcher.steering import is_steering
 from stakeholders.matcher.wordpiece import WordPiece
+
+TELLS, MAY_ASK, ONE_OF_SEVERAL = Asking
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "oil_npt"
 
@@ -73,12 +75,13 @@ def test_of_a_long_message_the_beginning_and_the_end_are_looked_at() -> None:
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
-        ("See HD-11/2607-06. What is free of charge there?", [False, True]),
-        ("And the tallies of August, how far do you trust them? Thanks.", [True, True, False]),
-        ("起钻两小时，修泵三小时。这五小时都算吗？", [False, True]),
+        ("See HD-11/2607-06. What is free of charge there?", [TELLS, MAY_ASK]),
+        ("And the tallies of August, how far do you trust them? Thanks.", [MAY_ASK, MAY_ASK, TELLS]),
+        ("起钻两小时，修泵三小时。这五小时都算吗？", [TELLS, MAY_ASK]),
+        ("Who signs for OK-3? Nobody told us so far. And who keeps it?", [ONE_OF_SEVERAL, TELLS, ONE_OF_SEVERAL]),
     ],
 )
-def test_what_only_tells_something_is_known_from_what_asks(message: str, wanted: list[bool]) -> None:
+def test_what_only_tells_something_is_known_from_what_asks(message: str, wanted: list[Asking]) -> None:
     parts = clauses(message)
     assert list(asking(parts)) == wanted[: len(parts)]
 
@@ -178,10 +181,10 @@ NO_CLAUSES = np.zeros((0, len(CLASSES)))
 
 
 def heard_by(
-    person: str, shares: list[float], parts: list[list[float]] | None = None, asks: list[bool] | None = None
+    person: str, shares: list[float], parts: list[list[float]] | None = None, asks: list[Asking] | None = None
 ) -> list[str]:
     clauses_ = np.array(parts) if parts else NO_CLAUSES
-    verdict = decide(np.array(shares), clauses_, asks or [True] * len(clauses_), VIEWS[person], Thresholds())
+    verdict = decide(np.array(shares), clauses_, asks or [MAY_ASK] * len(clauses_), VIEWS[person], Thresholds())
     return [CLASSES[topic] for topic, _, _ in verdict.topics]
 
 
@@ -214,14 +217,26 @@ def test_a_question_inside_talk_of_nothing_is_heard_but_not_inside_somebody_else
 
 def test_what_only_tells_something_must_speak_clearly_of_another_topic() -> None:
     hours, hint, plain = [0.9, 0.0, 0.0, 0.0, 0.1], [0.1, 0.6, 0.0, 0.0, 0.3], [0.0, 0.95, 0.0, 0.0, 0.05]
-    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [False, True]) == ["alice/hours"]
-    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [True, True]) == ["alice/sign", "alice/hours"]
-    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [plain, hours], [False, True]) == ["alice/sign", "alice/hours"]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [TELLS, MAY_ASK]) == ["alice/hours"]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [hint, hours], [MAY_ASK, MAY_ASK]) == [
+        "alice/sign",
+        "alice/hours",
+    ]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [plain, hours], [TELLS, MAY_ASK]) == [
+        "alice/sign",
+        "alice/hours",
+    ]
+
+
+def test_of_several_marked_questions_each_needs_less_to_be_heard() -> None:
+    hours, faint = [0.9, 0.0, 0.0, 0.0, 0.1], [0.0, 0.2, 0.0, 0.0, 0.8]  # alice is asked: 0.43 of what she hears
+    assert heard_by("alice", hours, [hours, faint], [MAY_ASK, MAY_ASK]) == ["alice/hours"]
+    assert heard_by("alice", hours, [hours, faint], [ONE_OF_SEVERAL] * 2) == ["alice/hours", "alice/sign"]
 
 
 def test_where_nothing_asks_every_clause_may_be_the_question() -> None:
     hours, sign = [0.9, 0.0, 0.0, 0.0, 0.1], [0.1, 0.6, 0.0, 0.0, 0.3]
-    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [sign, hours], [False, False]) == ["alice/sign", "alice/hours"]
+    assert heard_by("alice", [0.9, 0.0, 0.0, 0.0, 0.1], [sign, hours], [TELLS, TELLS]) == ["alice/sign", "alice/hours"]
 
 
 def test_how_close_a_message_is_to_being_taken_otherwise() -> None:
@@ -229,7 +244,7 @@ def test_how_close_a_message_is_to_being_taken_otherwise() -> None:
     whole = np.array([0.301, 0.2, 0.0, 0.299, 0.2])
     assert closeness(whole, NO_CLAUSES, [], VIEWS["alice"], limits) == pytest.approx(0.001)
     clauses_ = np.array([[0.9, 0.0, 0.0, 0.0, 0.1], [0.3, 0.46, 0.0, 0.0, 0.24]])
-    assert closeness(clauses_[0], clauses_, [True, True], VIEWS["alice"], limits) == pytest.approx(0.01)
+    assert closeness(clauses_[0], clauses_, [MAY_ASK, MAY_ASK], VIEWS["alice"], limits) == pytest.approx(0.01)
     nobodys = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
     assert closeness(nobodys, NO_CLAUSES, [], VIEWS["alice"], limits) == float("inf")
 
