@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,8 +161,11 @@ def write(report: Report) -> Path:
     path = scenario.folder / "anchors.json"
     try:
         path.write_text(text, encoding="utf-8")
-    except PermissionError:
+    except OSError as problem:
+        if problem.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
         path = Path(settings.VAR) / "anchors" / scenario.id / "anchors.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return path
+

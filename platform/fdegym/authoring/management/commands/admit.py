@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,19 @@ from django.core.management.base import BaseCommand, CommandError
 
 from fdegym.authoring.admission.admit import admit, wanted_of
 from fdegym.authoring.admission.report import Report, table, write
-from fdegym.catalog.scenarios import get_scenario
+from fdegym.authoring.ground import sound_scenario
 from fdegym.lib.errors import FdegymError
 from scenarios.kit.load import scenario_ids
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Better now than after an hour of plays."""
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; name a file for the JSON.")
+    if not path.absolute().parent.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no folder {path.absolute().parent}.")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise CommandError(f"{path} cannot be written by this user.")
 
 
 class Command(BaseCommand):
@@ -37,13 +48,19 @@ class Command(BaseCommand):
         parser.add_argument("--fresh", action="store_true", help="play everything anew, whatever is kept")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["json"]:
+            refuse_unwritable(Path(options["json"]))
         try:
             ids = options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS)
-            scenarios = [get_scenario(scenario_id) for scenario_id in dict.fromkeys(ids)]
+            scenarios = [sound_scenario(scenario_id) for scenario_id in dict.fromkeys(ids)]
             wanted = wanted_of(scenarios, options["task"], options["only"], options["jobs"], options["fresh"])
             reports = admit(wanted)
         except FdegymError as problem:
             raise CommandError(str(problem)) from problem
+        except OSError as problem:
+            raise CommandError(
+                f"{problem}. What was finished is kept; the same command goes on from there."
+            ) from problem
         except KeyboardInterrupt:
             raise CommandError("Interrupted. What was finished is kept; the same command goes on from there.") from None
         if options["json"]:
@@ -70,7 +87,11 @@ class Command(BaseCommand):
             why = "its worlds are salted" if settings.WORLD_SALT else "not everything was played"
             self.stdout.write(f"{scenario.id}: all of this holds; no anchors are written, {why}")
             return True
-        written = write(report)
+        try:
+            written = write(report)
+        except OSError as problem:
+            self.stderr.write(f"{scenario.id}: all of this holds, and its anchors cannot be written: {problem}")
+            return False
         self.stdout.write(f"{scenario.id}: admitted; {written} is written")
         if written.parent != scenario.folder:
             self.stdout.write(f"This user may not write the scenario's folder: cp {written} {scenario.folder}/")

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from fdegym.authoring.battery import BatteryPlay, entries, entry_named, play_battery
-from fdegym.catalog.scenarios import get_scenario
+from fdegym.authoring.ground import sound_scenario
 from fdegym.delivery.local_services import local_services
 from fdegym.lib.errors import FdegymError
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             chosen = [entry_named(name) for name in options["entries"]] or entries()
-            scenario = get_scenario(options["scenario"])
+            scenario = sound_scenario(options["scenario"])
             if options["list"]:
                 for entry in chosen:
                     self.stdout.write(f"{entry.name:<28} {entry.why}")

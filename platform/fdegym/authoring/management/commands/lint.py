@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from fdegym.authoring.ground import sound_scenario
 from fdegym.authoring.lint import lint
-from fdegym.catalog.scenarios import get_scenario
 from fdegym.lib.errors import FdegymError
 from scenarios.kit.load import scenario_ids
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         found = 0
         for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
             try:
-                problems = lint(get_scenario(scenario_id))
+                problems = lint(sound_scenario(scenario_id))
             except FdegymError as unreadable:
                 self.stderr.write(str(unreadable))
                 found += 1
