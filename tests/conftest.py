@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
+from tests.learnt import learnt  # noqa: F401 - a fixture
+
 # No store of examples: a checkout may belong to somebody else than who tests.
 hypothesis.settings.register_profile("fdegym", database=None)
 hypothesis.settings.load_profile("fdegym")

@@ -13,6 +13,7 @@ import pytest
 
 from tests.deployment.servers import Postgres, Redis, until
 from tests.e2e.stack import Stack, own_directory
+from tests.learnt import Learnt
 
 pytestmark = pytest.mark.sandbox
 
@@ -50,10 +51,11 @@ class DeployedStack(Stack):
 
 
 @pytest.fixture
-def stack(postgres: Postgres, redis: Redis, sandboxes_work: None) -> Iterator[DeployedStack]:
+def stack(postgres: Postgres, redis: Redis, sandboxes_work: None, learnt: Learnt) -> Iterator[DeployedStack]:
     running = DeployedStack(own_directory("fdws-"))
     running.database_url, running.redis_url = postgres.create_database("whole"), redis.url
     try:
+        learnt.lend(running.var)
         running.prepare()
         running.start()
         yield running

@@ -10,9 +10,10 @@ import pytest
 from django.core.management import call_command
 
 from fdegym.authoring.management.commands import matchreport
-from scenarios.kit.phrasings import Phrasings, load_phrasings
+from scenarios.kit.phrasings import NegativePhrasings, Phrasings, load_phrasings
 from stakeholders.matcher import Match, Matcher, PhrasingsMissing, TopicInfo
 from stakeholders.matcher.figures import Figures, measure
+from tests.learnt import Learnt
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "oil_npt"
 
@@ -33,8 +34,10 @@ def topics() -> list[TopicInfo]:
 
 
 @pytest.fixture(scope="module")
-def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("matcher")
+def cache_dir(tmp_path_factory: pytest.TempPathFactory, learnt: Learnt) -> Path:
+    var = tmp_path_factory.mktemp("var")
+    learnt.lend(var)
+    return var / "cache" / "matcher"
 
 
 @pytest.fixture(scope="module")
@@ -243,16 +246,24 @@ def test_somebody_without_topics_or_unknown_matches_nothing(matcher: Matcher) ->
 def test_what_was_fitted_once_is_read_back_and_says_the_same(
     matcher: Matcher, phrasings: Phrasings, topics: list[TopicInfo], cache_dir: Path
 ) -> None:
-    (kept,) = cache_dir.glob("*.npz")
-    before = kept.read_bytes()
+    before = {path: path.read_bytes() for path in cache_dir.iterdir()}
     again = Matcher.load(phrasings, topics, cache_dir)
-    assert kept.read_bytes() == before
+    assert {path: path.read_bytes() for path in cache_dir.iterdir()} == before
     for person, message, _ in REFERENCE:
         assert again.match(message, person) == matcher.match(message, person)
 
 
+def few_phrasings(phrasings: Phrasings, count: int) -> Phrasings:
+    """Five examples each of so many topics, which are learnt at once."""
+    names = list(phrasings.topics)[:count]
+    cut = {name: phrasings.topics[name].model_copy(update={"examples_zh": []}) for name in names}
+    cut = {name: topic.model_copy(update={"examples": topic.examples[:5]}) for name, topic in cut.items()}
+    off_topic = phrasings.negatives.off_topic[:5]
+    return phrasings.model_copy(update={"topics": cut, "negatives": NegativePhrasings(off_topic=off_topic)})
+
+
 def test_a_damaged_cache_is_fitted_anew(phrasings: Phrasings, topics: list[TopicInfo], tmp_path: Path) -> None:
-    few = phrasings.model_copy(update={"topics": {name: phrasings.topics[name] for name in list(phrasings.topics)[:2]}})
+    few = few_phrasings(phrasings, 2)
     here = [topic for topic in topics if topic.id in few.topics]
     Matcher.load(few, here, tmp_path)
     (kept,) = tmp_path.glob("*.npz")
@@ -265,9 +276,8 @@ def test_a_damaged_cache_is_fitted_anew(phrasings: Phrasings, topics: list[Topic
 def test_other_examples_are_not_served_from_the_cache(
     phrasings: Phrasings, topics: list[TopicInfo], tmp_path: Path
 ) -> None:
-    names = list(phrasings.topics)
     for count in (2, 3):
-        few = phrasings.model_copy(update={"topics": {name: phrasings.topics[name] for name in names[:count]}})
+        few = few_phrasings(phrasings, count)
         Matcher.load(few, [topic for topic in topics if topic.id in few.topics], tmp_path)
     assert len(list(tmp_path.glob("*.npz"))) == 2
 
