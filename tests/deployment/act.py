@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import uuid
 from pathlib import Path
 
@@ -74,10 +73,10 @@ def submit(wake_ups: int, longer_s: float) -> None:
         def delay(self) -> None:
             grade_next.apply_async(task_id=self.message_id)
 
-    message, begun = OneMessage(), time.monotonic()
+    message = OneMessage()
     for _ in range(wake_ups):
         wake(message)
-    print(submission.pk, f"{time.monotonic() - begun:.3f}")
+    print(submission.pk)
 
 
 if __name__ == "__main__":

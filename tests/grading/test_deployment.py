@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -84,11 +83,9 @@ def test_a_delivery_that_crashes(play):
 
 def test_a_delivery_that_loops_is_given_up_after_five_times(play):
     """FC-91"""
-    began = time.monotonic()
     graded = play({"shop/total.py": "while True: pass"})
     assert graded.failures["total"]["failures"] == {"cpu_limit": 5, "given_up": 5}
     assert 4.0 <= graded.cpu_s <= 8.0
-    assert time.monotonic() - began < 60
 
 
 def test_a_delivery_that_loops_in_children_spends_its_own_seconds(play):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -265,8 +266,12 @@ def test_a_flood_and_two_hundred_connections_of_one_run_keep_no_other_waiting(si
         client.connect(str(site.socket_of(flooding)))
         idle.append(client)
 
+    answered = threading.Event()
+
     def flood() -> None:
-        for number in range(30):
+        for number in itertools.count():
+            if answered.is_set():
+                return
             try:
                 site.raw(flooding, json.dumps({"op": "say", "id": f"f-{number}", "person": "di", "text": "x"}).encode())
             except (OSError, ValueError):
@@ -275,16 +280,15 @@ def test_a_flood_and_two_hundred_connections_of_one_run_keep_no_other_waiting(si
     threads = [threading.Thread(target=flood) for _ in range(4)]
     for thread in threads:
         thread.start()
-    slowest = 0.0
-    for _ in range(10):
-        started = time.monotonic()
-        assert site.raw(other, b'{"op":"who"}')[0]["ok"]
-        slowest = max(slowest, time.monotonic() - started)
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(10):
+            assert site.raw(other, b'{"op":"who"}')[0]["ok"]
+    finally:
+        answered.set()
+        for thread in threads:
+            thread.join()
     for client in idle:
         client.close()
-    assert slowest < 4.0  # the flood itself is paced to last some twelve seconds
     assert site.raw(flooding, b'{"op":"who"}')[0]["ok"]
 
 

@@ -35,6 +35,16 @@ def told(sandbox: LaunchedSandbox, code: str) -> Any:
     return json.loads(python(sandbox, code))
 
 
+def nobody_sleeps(sandbox: LaunchedSandbox, within_s: float = 60) -> bool:
+    """Whether the last ``sleep`` inside has ended, soon or late."""
+    deadline = time.monotonic() + within_s
+    while shell(sandbox, "pgrep -c sleep") != "0\n":
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def unusable(report: RuntimeReport) -> NoReturn:
     """No sandbox can be made here: its tests are skipped with the reason; in CI that is a failure."""
     (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(report.problem or "no sandbox")

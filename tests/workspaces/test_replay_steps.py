@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -108,7 +109,6 @@ def test_every_way_to_fail_is_that_steps_own(sandbox: LaunchedSandbox, code: str
     result = run(sandbox, code, limits=limits)
     assert result.failure == failure
     assert result.exit_status != 0
-    assert result.wall_s < limits.wall_s + 3
     assert run(sandbox, "print('next')").stdout == b"next\n"
 
 
@@ -170,12 +170,11 @@ def test_only_python_can_be_a_step(sandbox: LaunchedSandbox, argv: list[str]) ->
 
 def test_a_trivial_step_is_much_cheaper_than_an_interpreters_start(sandbox: LaunchedSandbox) -> None:
     run(sandbox, "pass")
-    began = time.monotonic()
-    for _ in range(100):
-        assert sandbox.step(["python", "-m", "job"], limits=QUICK).failure is None
-    step_s = (time.monotonic() - began) / 100
-    began = time.monotonic()
+    steps = [sandbox.step(["python", "-m", "job"], limits=PATIENT) for _ in range(50)]
+    assert {step.failure for step in steps} == {None}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for _ in range(10):
         subprocess.run(["/usr/bin/python3", "-c", "import csv, json, sqlite3, datetime, argparse"], check=True)
-    start_s = (time.monotonic() - began) / 10
-    assert step_s < start_s, f"{step_s * 1e3:.1f} ms against {start_s * 1e3:.1f} ms"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    starts_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert sum(step.cpu_s for step in steps) / 50 < starts_cpu_s / 10 / 2
