@@ -2,6 +2,8 @@
 
 import os
 
+MAY_FAIL = ("exit",)  # a system that may not write its own files says so and ends
+
 
 def in_workspace(bypass):
     for folder, folders, names in os.walk("/workspace/system", topdown=False):
