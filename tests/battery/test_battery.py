@@ -25,7 +25,7 @@ ALWAYS = [
     "start_up_files",
 ]
 NAMES = [entry.name for entry in entries()]
-CHOSEN = sorted({*ALWAYS, *sampled([name for name in NAMES if name not in ALWAYS], 8, seed=replay_hash())})
+CHOSEN = sorted({*ALWAYS, *sampled([name for name in NAMES if name not in ALWAYS], 5, seed=replay_hash())})
 
 Played = Callable[[list[str]], dict[str, dict[str, Any]]]
 

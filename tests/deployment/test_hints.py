@@ -37,7 +37,7 @@ async def test_a_hint_reaches_who_looks_at_the_run_and_nobody_else(layer: HintLa
     await layer.group_add(notify.group(run), looking)
     await layer.group_add(notify.group(other), elsewhere)
     await hinted(run)
-    assert await asyncio.wait_for(layer.receive(looking), 5) == {"type": "log.moved"}
+    assert await asyncio.wait_for(layer.receive(looking), 60) == {"type": "log.moved"}
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(layer.receive(elsewhere), 0.3)
     await layer.flush()
@@ -66,7 +66,7 @@ async def test_without_redis_a_hint_is_lost_and_with_it_hints_come_again(layer: 
             await asyncio.sleep(0.2)
 
     hinting = asyncio.create_task(hint_again_and_again())
-    assert await asyncio.wait_for(layer.receive(channel), 15) == {"type": "log.moved"}
+    assert await asyncio.wait_for(layer.receive(channel), 60) == {"type": "log.moved"}
     hinting.cancel()
     await layer.flush()
 
@@ -87,7 +87,7 @@ async def test_a_socket_opened_without_redis_opens_and_gets_hints_after_redis_is
     await layer.group_add(notify.group(run), second)
     await hinted(run)
     for channel in (first, second):
-        assert await asyncio.wait_for(layer.receive(channel), 5) == {"type": "log.moved"}
+        assert await asyncio.wait_for(layer.receive(channel), 60) == {"type": "log.moved"}
     await layer.flush()
 
 

@@ -95,4 +95,4 @@ def test_a_page_without_the_database_is_a_clear_one_and_comes_back_with_it(site:
     assert status in (500, 503)
     assert "is kept" in text
     assert "Traceback" not in text
-    until(lambda: get(page)[0] == 200, "the page is there again", within_s=15)
+    until(lambda: get(page)[0] == 200, "the page is there again", within_s=60)

@@ -468,7 +468,7 @@ async def test_the_end_of_the_program_comes_after_its_last_byte(tmp_path: Path) 
     session.attach(sink, owner=True, after=None, size=None, fresh=True)
     os.write(slave, b"last words")
     os.close(slave)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not session.ended:
             await asyncio.sleep(0.01)
     session.farewell({"type": "exit", "status": 0})
