@@ -32,10 +32,6 @@ def test_the_reference_reaches_its_mark(stack):
     assert found["key_facts"]["released"] == sorted(found["key_facts"]["all"])
 
 
-def test_the_request_taken_literally_gains_little(stack):
-    assert played(stack, "literal")["score"] <= 0.2
-
-
 def test_messages_on_standard_input_are_matched_line_by_line(stack):
     lines = ["When a report was revised, which version counts?", "What is the weather like?"]
     done = stack.manage("match", "oil_npt", "--person", "pruett", "--json", given="\n".join(lines) + "\n")
