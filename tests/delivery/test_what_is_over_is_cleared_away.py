@@ -43,8 +43,8 @@ def test_a_workspace_stays_for_its_time_of_grace_and_is_freed_then(
 
 def test_a_beginning_whose_workspace_failed_is_begun_and_goes_on_by_itself(
     alice: Any,
-    stall: Any,
-    monkeypatch: pytest.MonkeyPatch,  # noqa: F811
+    stall: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """FC-114: half-way through, the person is not told of an error for something that exists; beginning again, or in
     another tab, gives the same run, and the next sweep opens it."""
