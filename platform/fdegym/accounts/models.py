@@ -72,15 +72,6 @@ class User(AbstractUser):
     def shown_name(self) -> str:
         return self.display_name or self.username
 
-    @property
-    def is_operator(self) -> bool:
-        return self.role == Role.OPERATOR
-
-    @property
-    def may_see_tasks(self) -> bool:
-        """Who may know a task's name before the debrief: those who run the site, teach or study with it."""
-        return self.role in {Role.OPERATOR, Role.INSTRUCTOR, Role.RESEARCHER}
-
     def get_full_name(self) -> str:
         return self.shown_name
 

@@ -23,11 +23,12 @@ from workspaces.runtime.errors import SandboxGone
 from workspaces.services import FrozenSystem, destroy_workspace, freeze_system
 
 logger = logging.getLogger(__name__)
-CAUSES = ("person", "deadline", "abandoned", "expired")
 
 
 def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
     """Freeze ``system/``, close the run and queue one grade. Submitting again gives the same submission back.
+
+    ``cause`` is what the log and the debrief say ended the run: ``person``, ``deadline``, ``abandoned`` or ``expired``.
 
     Raises ``RunStateConflict`` for a run that is not open. If this is interrupted before the submission is recorded, the
     run is still open and nothing is lost; afterwards the queue owns it.
