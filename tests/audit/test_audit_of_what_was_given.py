@@ -122,3 +122,19 @@ def test_a_workspace_opened_again_with_other_files_is_told(
     reopened = log.events(run.id, kinds=["run.prepared"])[-1]
     assert f"are those that were given from event {reopened.seq} on; before, others were." in words
     assert "under another release of the scenario than the run was begun with" in words
+
+
+def test_a_site_that_salts_its_worlds_otherwise_since_accuses_nobody(
+    alice: Any, graded: Callable[..., Run], market: Path, settings: Any
+) -> None:
+    """Both worlds lie on the host; the log names the salt so that nobody who reads it can try words for it."""
+    run = graded(alice)
+    (prepared,) = log.events(run.id, kinds=["run.prepared"])
+    settings.WORLD_SALT = "pepper"
+    ensure_world(load_scenario(market), "original")
+    status, words = audit(run)
+    assert status == 0
+    assert words.count("with the WORLD_SALT of then it can be checked") == 2
+    assert log.seal(run.id, "salt ") == prepared.payload["salt"]
+    settings.SECRET_KEY = "another-" + "k" * 60
+    assert log.seal(run.id, "salt ") != prepared.payload["salt"]

@@ -125,7 +125,7 @@ def _note_begun(run: Run) -> None:
             "origin": str(run.origin),
             "account": run.user_id,
             "begun_at": log.instant(run.begun_at),
-            "task": log.seal_task(run),
+            "task": log.seal(run.id, f"task {run.task_id}"),
         },
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from fdegym.catalog.scenarios import get_scenario
+from fdegym.delivery.given import is_of_this_salt
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import audit as logs
 from fdegym.runs import log
@@ -58,7 +59,12 @@ class Evidence:
         return self.scenario
 
     def task(self, release: str) -> Task:
+        """The run's task with its world, if that is still what it was under that release."""
         scenario = self.same_scenario(release)
+        if not all(is_of_this_salt(prepared) for prepared in self.of_kind("run.prepared")[-1:]):
+            raise NotChecked(
+                "The site salts its worlds otherwise than then; with the WORLD_SALT of then it can be checked."
+            )
         if not world_is_built(scenario, self.run.task_id):
             raise NotChecked("The run's world does not lie on this host; beginning such a run, or `play`, builds it.")
         return ensure_world(scenario, self.run.task_id)

@@ -6,9 +6,11 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from fdegym.delivery.materials import ASK_DIRECTORY
 from fdegym.runs import log
-from fdegym.runs.models import Run
+from fdegym.runs.models import Run, RunEvent
 from scenarios.kit.build import visible_hash
 from scenarios.kit.load import Task
 from stakeholders.versions import people_version
@@ -59,5 +61,15 @@ def note_given(run: Run, task: Task) -> None:
         "given": hashes_of(task, run.level),
     }
     before = log.events(run.id, kinds=["run.prepared"])
-    if not before or before[-1].payload != payload:
-        log.append(run.id, "run.prepared", payload)
+    if not before or {**before[-1].payload, "salt": ""} != {**payload, "salt": ""}:
+        log.append(run.id, "run.prepared", {**payload, "salt": log.seal(run.id, _salt())})
+
+
+def is_of_this_salt(prepared: RunEvent) -> bool:
+    """Whether the run's world was made with the salt that the site has now; so it was where the log does not say."""
+    sealed = prepared.payload.get("salt")
+    return sealed is None or log.seal_fits(prepared.run_id, _salt(), sealed)
+
+
+def _salt() -> str:
+    return f"salt {settings.WORLD_SALT}"

@@ -81,7 +81,7 @@ def _wrong_beginning(run: Run, events: Sequence[RunEvent]) -> str:
     for key, value in row.items():
         if begun.get(key) != value:
             return f"The run's {key.replace('_', ' ')} is {value!r} in its row, {begun.get(key)!r} in the log."
-    if "task" in begun and not log.task_fits(run, begun["task"]):
+    if "task" in begun and not log.seal_fits(run.id, f"task {run.task_id}", begun["task"]):
         return f"The run's task is {run.task_id!r} in its row; the log was begun with another, or with another key."
     return ""
 

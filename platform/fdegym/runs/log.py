@@ -26,7 +26,7 @@ from fdegym.runs.models import Run, RunEvent
 
 SIGNATURE_SALT = "fdegym.runs.log.head"
 EVENT_SALT = "fdegym.runs.log.event"
-TASK_SALT = "fdegym.runs.log.task"
+SEAL_SALT = "fdegym.runs.log.seal"
 #: From here on Python writes a float with an exponent, which a store of decimals gives back as a whole number.
 SPELT_WITH_EXPONENT = 1e16
 
@@ -142,15 +142,15 @@ def event_is_signed(event: RunEvent) -> bool:
     return True
 
 
-def seal_task(run: Run) -> str:
-    """The run's task, as its log may hold it: a signature that only the site's key tells from that of any other task."""
-    return signing.Signer(salt=TASK_SALT).signature(f"{run.id}:{run.task_id}")
+def seal(run_id: uuid.UUID | str, secret: str) -> str:
+    """Something a person may not read, as the log of their run may hold it: only the site's key tells what it is."""
+    return signing.Signer(salt=SEAL_SALT).signature(f"{run_id}:{secret}")
 
 
-def task_fits(run: Run, sealed: str) -> bool:
-    """Whether ``seal_task`` made this of the run and the task in its row, with a key of this site."""
+def seal_fits(run_id: uuid.UUID | str, secret: str, sealed: str) -> bool:
+    """Whether ``seal`` made this of the run and the secret, with a key of this site."""
     try:
-        signing.Signer(salt=TASK_SALT).unsign(f"{run.id}:{run.task_id}:{sealed}")
+        signing.Signer(salt=SEAL_SALT).unsign(f"{run_id}:{secret}:{sealed}")
     except signing.BadSignature:
         return False
     return True
