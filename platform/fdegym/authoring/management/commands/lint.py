@@ -26,8 +26,10 @@ class Command(BaseCommand):
         for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
             try:
                 problems = lint(sound_scenario(scenario_id))
-            except FdegymError as unreadable:
-                self.stderr.write(str(unreadable))
+            except (FdegymError, OSError) as unreadable:  # a full disk, say, on which no world can be built
+                self.stderr.write(
+                    f"{scenario_id}: {unreadable}" if isinstance(unreadable, OSError) else str(unreadable)
+                )
                 found += 1
                 continue
             for problem in problems:
