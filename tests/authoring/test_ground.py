@@ -99,6 +99,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda toy: replace(toy / "scenario.toml", "call_cpu_s = 2", "call_cpu_s = -2"),
         "scenario.toml: replay.call_cpu_s: -2.0 is no limit",
     ),
+    "a command that is no Python": (
+        lambda toy: replace(toy / "scenario.toml", 'argv = ["python", "-m", "shop.total"]', 'argv = ["sh", "total.sh"]'),
+        "scenario.toml: replay.entry_points[1].argv: 'sh total.sh': a command is python -m MODULE or python FILE",
+    ),
     "a task offered twice": (
         lambda toy: replace(toy / "scenario.toml", '"kept"', '"fee"'),
         "scenario.toml: offered: fee is there twice",

@@ -119,6 +119,7 @@ def problems_of_content(scenario: Scenario) -> Iterator[Problem]:
     yield from _unusable_facts(scenario)
     yield from _unusable_patterns(scenario)
     yield from _unusable_limits(scenario)
+    yield from _unusable_commands(scenario)
     yield from _unread_folders(scenario)
     yield from _hollow_solutions(scenario)
 
@@ -130,7 +131,9 @@ def _unusable_facts(scenario: Scenario) -> Iterator[Problem]:
             try:
                 json.dumps(value, allow_nan=False)
             except (TypeError, ValueError):
-                words = f"{value} cannot be told to a grader: write a text, a finite number, true, false or lists of these"
+                words = (
+                    f"{value} cannot be told to a grader: write a text, a finite number, true, false or lists of these"
+                )
                 yield Problem("facts.toml", f"{place}.{name}", words)
 
 
@@ -155,6 +158,15 @@ def _unusable_limits(scenario: Scenario) -> Iterator[Problem]:
         for name, value in limits.model_dump().items():
             if isinstance(value, int | float) and not 0 < value < float("inf"):
                 yield Problem("scenario.toml", f"{place}.{name}", f"{value} is no limit: more than nothing is needed")
+
+
+def _unusable_commands(scenario: Scenario) -> Iterator[Problem]:
+    """Production calls nothing but Python; another command would look like a sandbox that was lost."""
+    for number, entry in enumerate(scenario.config.replay.entry_points):
+        argv = entry.argv
+        if len(argv) < 2 or argv[0] not in ("python", "python3") or (argv[1] == "-m" and len(argv) < 3):
+            words = f"{' '.join(argv)!r}: a command is python -m MODULE or python FILE, with its arguments"
+            yield Problem("scenario.toml", f"replay.entry_points[{number}].argv", words)
 
 
 def _unread_folders(scenario: Scenario) -> Iterator[Problem]:
