@@ -132,12 +132,14 @@ def build_in_sandbox(
         finally:
             child.kill()
             child.wait(30)
-        if child.returncode == 0:
-            return
+        if child.returncode == 0 and (out / "meta.json").is_file():
+            return  # else the world's code ended the process before the end, and half a world would be kept
         problems = _problems(said)
         if problems:
             raise ScenarioInvalid(scenario.id, problems)
-        raise WorldUnbuilt(f"The world of {scenario.id} could not be built; nothing of it is kept.\n{tail(stderr)}")
+        said_last = tail(stderr).strip()
+        why = said_last.rpartition("\n")[2] or "its code ended the process"
+        raise WorldUnbuilt(f"The world of {scenario.id} could not be built, nothing of it is kept: {why}\n{said_last}")
 
 
 def _problems(said: bytes) -> list[Problem]:

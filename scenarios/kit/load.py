@@ -118,13 +118,20 @@ def content_hash(folder: Path, *, without: Collection[str] = ()) -> str:
 
 
 def read_toml(folder: Path, name: str) -> dict[str, Any]:
-    """A file of a scenario's folder. Raises ``ScenarioInvalid``."""
+    """A file of a scenario's folder. Raises ``ScenarioInvalid``, whatever lies in its place: others go on without it."""
+    path = folder / name
     try:
-        return tomllib.loads((folder / name).read_text(encoding="utf-8"))
+        if path.exists() and not path.is_file():
+            raise ScenarioInvalid(folder.name, [Problem(name, "", "is no file")])  # on a pipe a reader would wait
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as missing:
         raise ScenarioInvalid(folder.name, [Problem(name, "", "the file is missing")]) from missing
+    except OSError as error:
+        raise ScenarioInvalid(folder.name, [Problem(name, "", f"cannot be read: {error.strerror}")]) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioInvalid(folder.name, [Problem(name, "", f"not valid TOML: {error}")]) from error
+    except RecursionError as error:
+        raise ScenarioInvalid(folder.name, [Problem(name, "", "not valid TOML: nested too deeply")]) from error
 
 
 def _place(location: Sequence[int | str]) -> str:

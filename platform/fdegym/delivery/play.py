@@ -20,6 +20,7 @@ from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
 from grading.models import Grade, Submission
+from grading.queue import MOST_ATTEMPTS
 from grading.services import current_grade, grade_submission
 from grading.worlds import ensure_world
 from scenarios.kit.format import Say
@@ -39,7 +40,11 @@ class SolutionMisplayed(FdegymError):
 
 
 class GradeMissing(FdegymError):
-    """The submission ended void: our fault, with its reason."""
+    """The submission ended void: our fault, with its reason. ``lasting``: another attempt would end in the same way."""
+
+    def __init__(self, words: str, *, lasting: bool) -> None:
+        super().__init__(words)
+        self.lasting = lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +142,20 @@ def play(
         run.refresh_from_db()
         grade = current_grade(run)
         if grade is None:
-            raise GradeMissing(f"{solution.name} on {task_id} was not graded: {run.state_reason or run.state}.")
+            submission.refresh_from_db()
+            words = f"{solution.name} on {task_id} was not graded: {run.state_reason or run.state}"
+            gist = _gist(submission.operator_detail)
+            raise GradeMissing(f"{words} {gist}".strip(), lasting=submission.attempts < MOST_ATTEMPTS)
         submission.refresh_from_db()
         return Played(run, task, solution, submission, grade)
     finally:
         end_command_run(run)
+
+
+def _gist(detail: str) -> str:
+    """What an author needs first of an operator's detail: its first line, or what the traceback in it ends with."""
+    lines = [line for line in detail.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith((" ", "Traceback"))), "")[:500]
 
 
 def end_command_run(run: Run) -> None:

@@ -53,7 +53,9 @@ def _is_ours(problem: FdegymError) -> bool:
     from fdegym.delivery.play import GradeMissing
     from grading.replay import ReplayVoid
 
-    return isinstance(problem, HostTooBusy | GradeMissing) or (isinstance(problem, ReplayVoid) and problem.retry)
+    if isinstance(problem, GradeMissing):
+        return not problem.lasting
+    return isinstance(problem, HostTooBusy) or (isinstance(problem, ReplayVoid) and problem.retry)
 
 
 #: The argument of a worker whose U nobody asks for: it need not measure the two ends anew.
