@@ -18,7 +18,8 @@ import pytest
 from grading.anchors import read_anchors
 from scenarios.kit.load import load_scenario
 from tests.authoring.toy import NAME, write_toy
-from tests.e2e.stack import CHECKOUT, clean_environment, own_directory, until
+from tests.e2e.stack import CHECKOUT, clean_environment, own_directory
+from tests.waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(1200)]
 PATIENCE_S = 600.0

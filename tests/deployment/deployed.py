@@ -13,7 +13,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from tests.deployment.servers import Postgres, Redis, until
+from tests.deployment.servers import Postgres, Redis
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from tests.waiting import until
 
 ROLE = "fdegym"
 #: Nothing here must survive a power cut: the durability that costs time is off, the semantics stay.
@@ -29,17 +30,6 @@ def postgres_programs() -> Path | None:
     """The newest of Debian's PostgreSQL installations; its programs are not in PATH."""
     found = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if (path / "initdb").exists()]
     return max(found, key=lambda path: float(path.parent.name), default=None)
-
-
-def until(
-    condition: Callable[[], object], what: str | Callable[[], str], *, within_s: float = 30.0, every_s: float = 0.05
-) -> None:
-    """Ask again and again; fails with ``what`` when the time is over."""
-    deadline = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {within_s:.0f} s: {what() if callable(what) else what}")
-        time.sleep(every_s)
 
 
 class Server:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.servers import Postgres, Redis, until
+from tests.deployment.servers import Postgres, Redis
 from tests.e2e.stack import Stack, own_directory
 from tests.learnt import Learnt
+from tests.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.deployment.deployed import DeployedSite, get
-from tests.deployment.servers import Postgres, Redis, until
+from tests.deployment.servers import Postgres, Redis
+from tests.waiting import until
 
 pytestmark = pytest.mark.sandbox
 _numbers = itertools.count(1)

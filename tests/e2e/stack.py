@@ -12,20 +12,19 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from scenarios.kit.cache import ensure_task
 from scenarios.kit.load import find_scenario
 from scenarios.kit.solutions import Solution, load_solution
+from tests.waiting import until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 90.0
-Found = TypeVar("Found")
 
 #: How a process of the supervisor is known by its command line.
 MARKS = {"site": "uvicorn", "desk": "desk", "keeper": "workspaces.keeper", "worker": "celery"}
@@ -36,17 +35,6 @@ from workspaces.services import destroy_workspace
 for run_id in Run.objects.values_list("pk", flat=True):
     destroy_workspace(str(run_id))
 """
-
-
-def until(look: Callable[[], Found], what: str, *, within_s: float = 30.0, every_s: float = 0.1) -> Found:
-    """What ``look`` finds, as soon as it finds something; asks again and again instead of sleeping for long."""
-    deadline = time.monotonic() + within_s
-    while True:
-        if found := look():
-            return found
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {within_s:.0f} s: {what}")
-        time.sleep(every_s)
 
 
 def free_port() -> int:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.checkouts import Checkout, programs, refused
-from tests.e2e.stack import CHECKOUT, Stack, free_port, own_directory, until
+from tests.e2e.stack import CHECKOUT, Stack, free_port, own_directory
+from tests.waiting import until
 
 pytestmark = [pytest.mark.sandbox]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from grading.models import Grade, Submission, SubmissionState
 from grading.services import regrade
 from grading.tasks import sweep
 from grading.worlds import grading_runtime
+from tests.waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
 
@@ -29,13 +29,6 @@ def start_worker(settings, stop_at: str, marker: Path) -> subprocess.Popen[bytes
     return subprocess.Popen([sys.executable, str(script), *arguments], env=environment)
 
 
-def wait_for(condition, *, seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_worker_killed_in_any_phase_is_replaced_when_its_lease_is_over(phase, submit, alice, settings, tmp_path):
     """FC-88, FC-93"""
@@ -43,7 +36,7 @@ def test_a_worker_killed_in_any_phase_is_replaced_when_its_lease_is_over(phase, 
     marker = tmp_path / "stands-still"
     worker = start_worker(settings, phase, marker)
     try:
-        wait_for(lambda: marker.exists() or worker.poll() is not None, seconds=60, what="the worker never came there")
+        until(lambda: marker.exists() or worker.poll() is not None, "the worker comes there", within_s=60)
         assert worker.poll() is None
     finally:
         worker.kill()
@@ -51,7 +44,7 @@ def test_a_worker_killed_in_any_phase_is_replaced_when_its_lease_is_over(phase, 
     assert Grade.objects.count() == 0
     assert Submission.objects.get().state == SubmissionState.GRADING
 
-    wait_for(lambda: (sweep(), Grade.objects.exists())[1], seconds=120, what="nobody graded it again")
+    until(lambda: (sweep(), Grade.objects.exists())[1], "somebody grades it again", within_s=120)
     grade = Grade.objects.get()
     assert grade.kpi == 10.0
     assert (grade.kpi_baseline, grade.kpi_reference) == (-20.0, 10.0)

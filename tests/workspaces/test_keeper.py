@@ -20,6 +20,7 @@ import pytest
 from keeper_process import ROOT, KeeperProcess
 
 from fdegym.lib.errors import RunStateConflict, ServiceUnavailable
+from tests.workspaces.attached import attach, until
 from workspaces import services
 from workspaces.keeper.client import TerminalStream, TerminalUnavailable
 from workspaces.materials import WorkspaceMaterials
@@ -31,24 +32,7 @@ from workspaces.terminal.record import Kind, entries
 pytestmark = pytest.mark.sandbox
 
 
-async def attach(keeper: KeeperProcess, run_id: str, number: int = 1, **fields: Any) -> TerminalStream:
-    fields = {"role": "owner", "columns": 100, "rows": 30, **fields}
-    return await TerminalStream.attach(keeper.socket, run=run_id, number=number, **fields)
-
-
-async def until(stream: TerminalStream, mark: bytes, timeout_s: float = 20) -> bytes:
-    """Output up to ``mark``; control frames are left out."""
-    seen = b""
-    async with asyncio.timeout(timeout_s):
-        while mark not in seen:
-            frame = await stream.frame()
-            assert frame is not None, "the keeper closed the connection"
-            if isinstance(frame, bytes):
-                seen += frame
-    return seen
-
-
-async def control(stream: TerminalStream, kind: str, timeout_s: float = 20) -> dict[str, Any]:
+async def control(stream: TerminalStream, kind: str, timeout_s: float = 60) -> dict[str, Any]:
     """The next control frame of a kind."""
     async with asyncio.timeout(timeout_s):
         while True:
@@ -342,7 +326,7 @@ async def test_a_flood_ends_with_ctrl_c(keeper: KeeperProcess, open_run: Callabl
     await asyncio.sleep(0.5)
     await stream.type(b"\x03")
     await stream.type(b"echo sto''pped\n")
-    await until(stream, b"stopped", timeout_s=60)
+    await until(stream, b"stopped")
 
 
 async def test_what_is_printed_while_nobody_looks_is_there_afterwards(

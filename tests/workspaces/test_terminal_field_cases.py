@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from keeper_process import KeeperProcess
 
+from tests.workspaces.attached import attach, until
 from workspaces import services
-from workspaces.keeper.client import TerminalStream
 from workspaces.terminal.flow import FRESH_BYTES
 from workspaces.terminal.journal import Journal
 from workspaces.terminal.record import Kind, Record, entries
@@ -128,25 +128,6 @@ async def test_a_storm_of_sizes_ends_at_the_last_one_for_everybody(tmp_path: Pat
 
 
 # in a real workspace
-
-
-async def attach(keeper: KeeperProcess, run_id: str, number: int = 1, **fields: Any) -> TerminalStream:
-    fields = {"role": "owner", "columns": 100, "rows": 30, **fields}
-    return await TerminalStream.attach(keeper.socket, run=run_id, number=number, **fields)
-
-
-async def until(stream: TerminalStream, mark: bytes, timeout_s: float = 60) -> bytes:
-    seen = b""
-    try:
-        async with asyncio.timeout(timeout_s):
-            while mark not in seen:
-                frame = await stream.frame()
-                assert frame is not None, "the keeper closed the connection"
-                if isinstance(frame, bytes):
-                    seen += frame
-    except TimeoutError:
-        raise AssertionError(f"{mark!r} did not come; the end of what came: {seen[-2000:]!r}") from None
-    return seen
 
 
 EDITORS = {
