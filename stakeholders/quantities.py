@@ -70,7 +70,8 @@ _MEASURES = "个條条次行份台件人起班份页户张封倍项名笔单轮�
 _CHINESE_SHARE = re.compile(rf"百分之(?P<number>{_RUN}(?:点{_RUN})?|\d+(?:\.\d+)?)")
 _CHINESE_TENTHS = re.compile(r"(?P<tenths>[一二两三四五六七八九]|\d)成(?P<rest>[一二三四五六七八九半]|\d)?")
 _HALF_HOURS = re.compile(
-    rf"(?P<number>{_RUN}|\d+)\s*个半\s*(?P<unit>小时|钟头|月|星期|天)?|半个?(?P<alone>小时|钟头|天|年)"
+    # a number is tried from its beginning alone: from each of its digits, thousands of them would take seconds
+    rf"(?P<number>(?<!{_RUN[:-1]}){_RUN}|(?<!\d)\d+)\s*个半\s*(?P<unit>小时|钟头|月|星期|天)?|半个?(?P<alone>小时|钟头|天|年)"
 )
 _CHINESE_UNITS = "|".join(name for name in sorted(_UNIT_OF, key=len, reverse=True) if not name.isascii())
 _CHINESE_RUN = re.compile(
