@@ -9,8 +9,8 @@ import pytest
 
 from tests.learnt import learnt  # noqa: F401 - a fixture
 
-# No store of examples: a checkout may belong to somebody else than who tests.
-hypothesis.settings.register_profile("fdegym", database=None)
+# No store of examples: a checkout may belong to somebody else than who tests. No deadline: a busy machine is no failure.
+hypothesis.settings.register_profile("fdegym", database=None, deadline=None)
 hypothesis.settings.load_profile("fdegym")
 
 

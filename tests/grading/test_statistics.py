@@ -43,14 +43,14 @@ def test_one_run_alone_has_no_interval():
     assert found.units == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sample=values, data=st.data())
 def test_the_order_of_the_rows_does_not_matter(sample, data):
     shuffled = data.draw(st.permutations(sample))
     assert mean_interval(sample, resamples=200) == mean_interval(shuffled, resamples=200)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sample=values)
 def test_the_interval_lies_within_the_sample(sample):
     found = mean_interval(sample, resamples=200)

@@ -102,7 +102,7 @@ def test_a_byte_order_mark_carriage_returns_and_columns_at_the_end_do_no_harm() 
     assert (len(claim.lines), claim.unreadable) == (1, ())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.binary(max_size=400), st.text(alphabet=';\n"\r0123456789.@|-:TCLAIM\0é', max_size=200).map(
     lambda text: file_of({}) + text.encode())))  # fmt: skip
 def test_no_bytes_make_the_reader_raise(data: bytes) -> None:

@@ -100,7 +100,7 @@ def test_only_the_mails_of_the_report_date_are_sent(tmp_path: Path) -> None:
     assert (room.sent, room.stop_lines, room.outsiders) == (1, 1, [])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=300))
 def test_no_bytes_make_the_gateway_raise(data: bytes) -> None:
     room_with(data, b"To: pike@hollin.example\n\n#STOP " + data)

@@ -264,7 +264,7 @@ MESSAGES = [
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_pattern_of_retries_and_restarts_gives_the_same_log(
     data: st.DataObject, make_run: Any, alice: Any, depot: str
 ) -> None:

@@ -38,7 +38,7 @@ CHUNKS = st.lists(st.binary(min_size=1, max_size=200), max_size=30)
 # the record
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chunks=CHUNKS, cuts=st.lists(st.integers(0, 5000), max_size=8), reopen_at=st.integers(0, 30))
 def test_any_range_of_a_record_reads_back_exactly(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], cuts: list[int], reopen_at: int
@@ -322,7 +322,7 @@ async def write_all(slave: int, data: bytes) -> None:
             await asyncio.sleep(0.001)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chunks=st.lists(st.binary(min_size=1, max_size=3000), min_size=1, max_size=12),
     reconnect=st.lists(st.booleans(), min_size=12, max_size=12),
