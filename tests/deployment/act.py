@@ -1,8 +1,7 @@
 """What somebody does at the deployed site, in a process of its own: ``act.py prepare | submit WAKE_UPS [SECONDS]``.
 
 ``prepare`` makes tables and static files. ``submit`` hands in the stall's right solution, whose every step takes so many
-seconds longer, and sends the worker so many wake-ups, all copies of one message. Prints the submission's number and how
-long telling the worker took.
+seconds longer, and sends the worker so many wake-ups, all copies of one message. Prints the submission's number.
 """
 
 import os

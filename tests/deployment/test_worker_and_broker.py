@@ -68,7 +68,7 @@ def test_redis_gone_during_a_grade_and_back_without_memory_loses_nothing(site: D
         site.redis.start()
     assert site.row(graded_meanwhile) == GRADED_ONCE | {"attempts": "1"}
     site.until_graded(submitted_meanwhile)
-    assert site.row(int(submitted_meanwhile)) == GRADED_ONCE | {"attempts": "1"}
+    assert site.row(submitted_meanwhile) == GRADED_ONCE | {"attempts": "1"}
     afterwards = site.submit()
     site.until_graded(afterwards)
 
