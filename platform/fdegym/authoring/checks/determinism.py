@@ -11,6 +11,7 @@ import dataclasses
 import filecmp
 import hashlib
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,14 +89,14 @@ def _digest(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-class _Through:
+class _Through(ABC):
     """A ``Deployment`` by which every request passes ``_pass(what, digest, do)``."""
 
     def __init__(self, deployment: Deployment | None) -> None:
         self._deployment = deployment
 
-    def _pass(self, what: str, digest: str, do: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _pass(self, what: str, digest: str, do: Any) -> Any: ...
 
     def put(self, path: str, data: bytes) -> None:
         self._pass(f"put {path}", _digest(data), lambda to: to.put(path, data))
