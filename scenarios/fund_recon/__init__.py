@@ -1,0 +1,1 @@
+"""Scenario: the downtime credit that is held every month (a drilling operator)."""
