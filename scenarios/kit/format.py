@@ -145,7 +145,7 @@ class ScenarioConfig(Strict):
     stakes: Text  #: one line for the catalogue
     summary: Text  #: a paragraph for the scenario page, without any hidden fact
     engineering: Text
-    pattern: Literal["a", "b", "c", "d"]
+    pattern: Literal["a", "b", "c", "d", "e", "f", "g", "h"]
     sponsor: Identifier
     status: Literal["ready", "draft"] = "ready"
     l2_is_l3: bool = False
