@@ -83,8 +83,10 @@ def _matcher(scenario: Scenario, topics: Topics) -> Matcher:
 
 
 def _load(scenario: Scenario, topics: Topics) -> Matcher:
-    from stakeholders.matcher import Matcher, TopicInfo  # here: its weights are for the desk, not for every importer
+    # here: its weights are for the desk, not for every importer
+    from stakeholders.matcher import Matcher, TopicInfo
+    from stakeholders.matcher.fitted import SHIPPED
 
     told = [TopicInfo(id=key, person=person, subject=subject, about="") for key, person, subject in topics]
     phrasings = load_phrasings(scenario.folder / "phrasings.toml")
-    return Matcher.load(phrasings, told, Path(settings.CACHE_DIR) / "matcher")
+    return Matcher.load(phrasings, told, Path(settings.CACHE_DIR) / "matcher", scenario.folder / SHIPPED)

@@ -31,14 +31,14 @@ Model = TypeVar("Model", bound=BaseModel)
 ORIGINAL = "original"
 _NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
 #: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
-_NOT_CONTENT = {"anchors.json", "__pycache__", ".DS_Store"}
+_NOT_CONTENT = {"anchors.json", "matcher.npz", "__pycache__", ".DS_Store"}
 #: What no world is made of: how it may be solved, asked about, and was found out.
 _NOT_WORLD = {"solutions", "phrasings.toml", "SOURCES.md"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A loaded scenario. ``release`` is the SHA-256 of its content; anchors.json is not part of it.
+    """A loaded scenario. ``release`` is the SHA-256 of its content, without what admission writes.
 
     ``world_release`` is that of the part which worlds are made of: a new phrasing or solution makes no new world.
     """

@@ -101,8 +101,10 @@ class Matcher:
         self._people = people(self._classes, {topic.id: topic.subject for topic in topics})
 
     @classmethod
-    def load(cls, phrasings: Phrasings, topics: Sequence[TopicInfo], cache_dir: Path | None) -> Matcher:
-        """Fit the matcher to a scenario, or read what was fitted before from ``cache_dir``.
+    def load(
+        cls, phrasings: Phrasings, topics: Sequence[TopicInfo], cache_dir: Path | None, shipped: Path | None = None
+    ) -> Matcher:
+        """Fit the matcher to a scenario, or read what was fitted before from ``shipped`` or ``cache_dir``.
 
         Fitting takes about half a minute for a scenario, reading a few milliseconds. Raises ``PhrasingsMissing``.
         """
@@ -112,7 +114,7 @@ class Matcher:
                 f"phrasings.toml has no examples for {', '.join(missing)}; write them and try again."
             )
         encoder = shared_encoder()
-        return cls(Fitted.cached(phrasings, encoder, cache_dir), encoder, topics, Thresholds())
+        return cls(Fitted.cached(phrasings, encoder, cache_dir, shipped), encoder, topics, Thresholds())
 
     def match(self, message: str, person: str) -> Match:
         """What a message to ``person`` speaks of. Never raises, whatever the message; long ones are looked at in part."""

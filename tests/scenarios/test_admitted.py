@@ -9,7 +9,10 @@ import pytest
 from fdegym.authoring.admission.conditions import Played, failures
 from grading.anchors import AnchorsFile, read_anchors
 from scenarios.kit.load import Scenario, load_scenario
+from scenarios.kit.phrasings import load_phrasings
 from scenarios.kit.solutions import solutions_on
+from stakeholders.matcher.encoder import shared_encoder
+from stakeholders.matcher.fitted import SHIPPED, Fitted, content_of
 
 ROOT = Path(__file__).resolve().parents[2] / "scenarios"
 READY = [
@@ -35,6 +38,12 @@ def test_the_anchors_are_of_this_release_and_cover_every_solution_of_every_task(
 @pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)
 def test_what_admission_demands_of_figures_holds_for_what_it_wrote(scenario):
     assert [str(failure) for failure in failures(Played(scenario, anchors_of(scenario).tasks), whole=True)] == []
+
+
+@pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)
+def test_what_the_matcher_learnt_from_these_phrasings_is_shipped(scenario):
+    content = content_of(load_phrasings(scenario.folder / "phrasings.toml"), shared_encoder())
+    assert Fitted.read(scenario.folder / SHIPPED, content), "the phrasings changed: run `make admit`"
 
 
 @pytest.mark.parametrize("scenario", READY, ids=lambda scenario: scenario.id)

@@ -20,6 +20,7 @@ from fdegym.authoring.admission.conditions import (
     with_prices,
 )
 from fdegym.authoring.admission.findings import Finding
+from fdegym.authoring.checks.matcher import ship_matcher
 from grading.anchors import AnchorsFile, SolutionFigures, write_anchors
 from grading.score import adjusted
 from grading.versions import package_version
@@ -155,17 +156,19 @@ def _short(value: Any) -> str:
 
 
 def write(report: Report) -> Path:
-    """Write ``anchors.json``; where this user may not write the scenario's folder, below ``FDEGYM_VAR/anchors``."""
+    """Write ``anchors.json`` and beside it what the matcher learnt; where this user may not write the scenario's folder,
+    below ``FDEGYM_VAR/anchors``. Returns the anchors' path.
+    """
     scenario = report.scenario
     text = write_anchors(AnchorsFile(scenario.id, scenario.release, package_version(), with_prices(report.played)))
-    path = scenario.folder / "anchors.json"
     try:
-        path.write_text(text, encoding="utf-8")
+        (scenario.folder / "anchors.json").write_text(text, encoding="utf-8")
+        folder = scenario.folder
     except OSError as problem:
         if problem.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        path = Path(settings.VAR) / "anchors" / scenario.id / "anchors.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return path
-
+        folder = Path(settings.VAR) / "anchors" / scenario.id
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "anchors.json").write_text(text, encoding="utf-8")
+    ship_matcher(scenario, folder)
+    return folder / "anchors.json"

@@ -15,7 +15,9 @@ from scenarios.kit.load import Scenario
 from scenarios.kit.phrasings import load_phrasings
 from stakeholders.gate_phrasings import Records, measure_gates
 from stakeholders.matcher import Matcher, TopicInfo
+from stakeholders.matcher.encoder import shared_encoder
 from stakeholders.matcher.figures import Figures, Share, measure
+from stakeholders.matcher.fitted import SHIPPED, Fitted, content_of
 from stakeholders.scripts import compiled_script
 
 RIGHT_OF_ANSWERED = 0.95
@@ -42,11 +44,21 @@ def figures_of(scenario: Scenario) -> Figures | None:
     if not topics:
         return None
     phrasings = load_phrasings(scenario.folder / "phrasings.toml")
-    figures = measure(Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher"), phrasings, topics)
+    matcher = Matcher.load(phrasings, topics, Path(settings.CACHE_DIR) / "matcher", scenario.folder / SHIPPED)
+    figures = measure(matcher, phrasings, topics)
     task = ensure_world(scenario, "original")
     script = compiled_script(scenario.id, "original", scenario.release)
     measure_gates(figures, phrasings, Records(scenario.config.records, task.meta.records), script)
     return figures
+
+
+def ship_matcher(scenario: Scenario, folder: Path) -> None:
+    """Write to ``folder`` what is learnt from the scenario's phrasings, so that no site that offers it has to learn."""
+    if not matcher_topics(scenario):
+        return
+    phrasings, encoder = load_phrasings(scenario.folder / "phrasings.toml"), shared_encoder()
+    learnt = Fitted.cached(phrasings, encoder, Path(settings.CACHE_DIR) / "matcher", scenario.folder / SHIPPED)
+    learnt.write(folder / SHIPPED, content_of(phrasings, encoder))
 
 
 def _bounds(figures: Figures) -> Iterator[tuple[str, Share, float, bool]]:
