@@ -11,9 +11,11 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from scenarios.kit.gates import Gate, Strict, Text
+from scenarios.kit.scalars import Charge, Identifier, exact
+from scenarios.kit.trial import Trial
 
 LEVELS = ("L0", "L1", "L2", "L3")
 Level = Literal["L0", "L1", "L2", "L3"]
@@ -21,15 +23,6 @@ Angle = Literal[
     "stale_rule", "fact_holder", "rule_value", "sponsor_right", "sponsor_wrong_elsewhere", "authority", "data_regime"
 ]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-
-
-def _exact(value: Any) -> Any:
-    """TOML floats become the decimal that was typed, not its binary neighbour."""
-    return str(value) if isinstance(value, float) else value
-
-
-Charge = Annotated[Decimal, BeforeValidator(_exact), Field(ge=0, le=10)]  #: in units of U
 
 
 # ---- scenario.toml ---------------------------------------------------------------------------------------------------
@@ -156,6 +149,7 @@ class ScenarioConfig(Strict):
     limits: RunLimits = RunLimits()
     replay: ReplayLimits
     calendar: CalendarConfig | None = None
+    trial: Trial | None = None  #: see ``scenarios.kit.trial``
     gateway: GatewayAllowance | None = None
     records: dict[Identifier, RecordKind] = {}
     documents: dict[Identifier, Document] = {}
@@ -252,7 +246,7 @@ class Patience(Strict):
     @field_validator("over_factor", mode="before")
     @classmethod
     def typed_decimal(cls, value: Any) -> Any:
-        return _exact(value)
+        return exact(value)
 
 
 class Window(Strict):
@@ -360,18 +354,26 @@ class StakeholdersFile(Strict):
 
 
 class Say(Strict):
-    """One step of a conversation: a message to a person, or a wait (``wait = "Tue 09:30"``)."""
+    """One step of a conversation: a message to a person, a wait (``wait = "Tue 09:30"``) or ``trial = true``.
+
+    A trial runs the solution's own system; ``reports`` are ids of sentences (or ``quiet``) that it must give.
+    """
 
     to: Identifier | None = None
     text: Text | None = None
     wait: Text | None = None
+    trial: bool = False
     releases: list[Text] = []  #: facts that this step must release
     grants: list[Text] = []
+    reports: list[Identifier] = []
 
     @model_validator(mode="after")
-    def message_or_wait(self) -> Say:
-        if (self.wait is None) == (self.to is None) or (self.to is None) != (self.text is None):
-            raise ValueError("a step has either `to` and `text`, or `wait`")
+    def one_act(self) -> Say:
+        acts = [self.to is not None, self.wait is not None, self.trial]
+        if sum(acts) != 1 or (self.to is None) != (self.text is None):
+            raise ValueError("a step has either `to` and `text`, or `wait`, or `trial = true`")
+        if self.reports and not self.trial:
+            raise ValueError("only a trial has `reports`")
         return self
 
 

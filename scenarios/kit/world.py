@@ -10,6 +10,12 @@
 - ``random_delivery(task, streams, rng) -> Outcome``: the same for outputs drawn decision by decision from ``rng``, as a
   delivery that guesses would write them. Admission draws hundreds: what no draw changes is worth keeping between them.
 
+A scenario with ``[trial]`` also has ``world.shadow(task, streams)``, which gives what production is for the trial's own
+period (from streams of its own, so that nothing of the held-out data shows), and ``grader.trial(production, host)``: it
+brings that to the workspace's system as a replay does, and returns findings, the worst first: pairs of a sentence's id of
+``[trial.sentences]`` and what fills its places (a count, a name, or a list of two names), ``("not_mine", {"pages": 21,
+"team": ["Ledger", "Intake"]})``. No finding at all is ``quiet``. See ``scenarios.kit.trial``.
+
 A world draws only from the streams of its task, so that the same task gives the same bytes on any machine: use
 ``Generator`` methods, integers and quantised values; no transcendental array function may reach a byte unrounded.
 """
@@ -58,6 +64,10 @@ class BuildResult:
     facts: Mapping[str, Any] = field(default_factory=dict)
     records: Mapping[str, list[str]] = field(default_factory=dict)
     record_groups: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+
+
+#: What a trial found: the id of a sentence, and place → a count, a name, or a list of two names.
+Finding = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
