@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-from tests.learnt import learnt  # noqa: F401 - a fixture
-
 # No store of examples: a checkout may belong to somebody else than who tests. No deadline: a busy machine is no failure.
 hypothesis.settings.register_profile("fdegym", database=None, deadline=None)
 hypothesis.settings.load_profile("fdegym")

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.authoring.replays import Pair, Replays, assert_as_admitted, pairs, replaying
-from tests.ground import SESSION_VAR
-from tests.learnt import Learnt
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(900)]
 PAIRS = pairs(1)
 
 
 @pytest.fixture(scope="module")
-def replays(tmp_path_factory: pytest.TempPathFactory, learnt: Learnt) -> Iterator[Replays]:
-    learnt.lend(SESSION_VAR)  # where the admission's own services look for it
+def replays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replays]:
     yield from replaying(tmp_path_factory.mktemp("admission"), PAIRS)
 
 

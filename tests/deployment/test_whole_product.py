@@ -13,7 +13,6 @@ import pytest
 
 from tests.deployment.servers import Postgres, Redis
 from tests.e2e.stack import Stack, own_directory
-from tests.learnt import Learnt
 from tests.waiting import until
 
 pytestmark = pytest.mark.sandbox
@@ -52,11 +51,10 @@ class DeployedStack(Stack):
 
 
 @pytest.fixture
-def stack(postgres: Postgres, redis: Redis, sandboxes_work: None, learnt: Learnt) -> Iterator[DeployedStack]:
+def stack(postgres: Postgres, redis: Redis, sandboxes_work: None) -> Iterator[DeployedStack]:
     running = DeployedStack(own_directory("fdws-"))
     running.database_url, running.redis_url = postgres.create_database("whole"), redis.url
     try:
-        learnt.lend(running.var)
         running.prepare()
         running.start()
         yield running

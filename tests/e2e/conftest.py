@@ -16,7 +16,6 @@ import pytest
 
 from tests.e2e.person import Person
 from tests.e2e.stack import Stack, own_directory
-from tests.learnt import Learnt
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ("gpu", "quic", "background-networking", "component-update", "sync")
@@ -42,12 +41,11 @@ def sandboxes_work() -> None:
 
 
 @pytest.fixture(scope="session")
-def stack(sandboxes_work: None, learnt: Learnt) -> Iterator[Stack]:
+def stack(sandboxes_work: None) -> Iterator[Stack]:
     """The running product. ``E2E_DIRECTORY`` names a directory to keep: a second session there starts sooner."""
     kept = os.environ.get("E2E_DIRECTORY")
     running = Stack(Path(kept) if kept else own_directory("fde2e-"))
     try:
-        learnt.lend(running.var)
         running.prepare()
         running.start()
         yield running

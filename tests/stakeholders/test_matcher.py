@@ -13,7 +13,7 @@ from fdegym.authoring.management.commands import matchreport
 from scenarios.kit.phrasings import NegativePhrasings, Phrasings, load_phrasings
 from stakeholders.matcher import Match, Matcher, PhrasingsMissing, TopicInfo
 from stakeholders.matcher.figures import Figures, measure
-from tests.learnt import Learnt
+from stakeholders.matcher.fitted import SHIPPED
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "oil_npt"
 
@@ -34,15 +34,8 @@ def topics() -> list[TopicInfo]:
 
 
 @pytest.fixture(scope="module")
-def cache_dir(tmp_path_factory: pytest.TempPathFactory, learnt: Learnt) -> Path:
-    var = tmp_path_factory.mktemp("var")
-    learnt.lend(var)
-    return var / "cache" / "matcher"
-
-
-@pytest.fixture(scope="module")
-def matcher(phrasings: Phrasings, topics: list[TopicInfo], cache_dir: Path) -> Matcher:
-    return Matcher.load(phrasings, topics, cache_dir)
+def matcher(phrasings: Phrasings, topics: list[TopicInfo]) -> Matcher:
+    return Matcher.load(phrasings, topics, None, FOLDER / SHIPPED)
 
 
 @pytest.fixture(scope="module")
@@ -243,16 +236,6 @@ def test_somebody_without_topics_or_unknown_matches_nothing(matcher: Matcher) ->
 # ---- loading ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_fitted_once_is_read_back_and_says_the_same(
-    matcher: Matcher, phrasings: Phrasings, topics: list[TopicInfo], cache_dir: Path
-) -> None:
-    before = {path: path.read_bytes() for path in cache_dir.iterdir()}
-    again = Matcher.load(phrasings, topics, cache_dir)
-    assert {path: path.read_bytes() for path in cache_dir.iterdir()} == before
-    for person, message, _ in REFERENCE:
-        assert again.match(message, person) == matcher.match(message, person)
-
-
 def few_phrasings(phrasings: Phrasings, count: int) -> Phrasings:
     """Five examples each of so many topics, which are learnt at once."""
     names = list(phrasings.topics)[:count]
@@ -260,6 +243,32 @@ def few_phrasings(phrasings: Phrasings, count: int) -> Phrasings:
     cut = {name: topic.model_copy(update={"examples": topic.examples[:5]}) for name, topic in cut.items()}
     off_topic = phrasings.negatives.off_topic[:5]
     return phrasings.model_copy(update={"topics": cut, "negatives": NegativePhrasings(off_topic=off_topic)})
+
+
+def test_what_was_fitted_once_is_read_back_and_says_the_same(
+    phrasings: Phrasings, topics: list[TopicInfo], tmp_path: Path
+) -> None:
+    few = few_phrasings(phrasings, 2)
+    here = [topic for topic in topics if topic.id in few.topics]
+    learnt = Matcher.load(few, here, tmp_path)
+    (kept,) = tmp_path.glob("*.npz")
+    before = kept.read_bytes()
+    read = Matcher.load(few, here, tmp_path)
+    shipped = Matcher.load(few, here, None, kept)
+    assert kept.read_bytes() == before
+    for person, message, _ in REFERENCE:
+        assert read.match(message, person) == shipped.match(message, person) == learnt.match(message, person)
+
+
+def test_what_was_learnt_from_other_phrasings_is_not_taken_from_where_it_is_shipped(
+    phrasings: Phrasings, topics: list[TopicInfo], tmp_path: Path
+) -> None:
+    few = few_phrasings(phrasings, 2)
+    here = [topic for topic in topics if topic.id in few.topics]
+    stale = Matcher.load(few, here, None, FOLDER / SHIPPED)
+    anew = Matcher.load(few, here, None)
+    for person, message, _ in REFERENCE:
+        assert stale.match(message, person) == anew.match(message, person)
 
 
 def test_a_damaged_cache_is_fitted_anew(phrasings: Phrasings, topics: list[TopicInfo], tmp_path: Path) -> None:
