@@ -26,6 +26,7 @@ format: ## put the code in the one format
 admit: ## play every solution of every scenario through the real engines; write anchors.json
 	@$(MANAGE) admit $(SCENARIOS)
 	@$(PYTHON) ops/believable.py
+	@$(PYTHON) ops/evidence.py
 
 bench: ## speed and memory beside peers, as ratios of one run
 	@$(PYTHON) ops/setup.py test

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from grading.anchors import AnchorsUnreadable, TaskAnchors, read_anchors
+from grading.anchors import AnchorsFile, AnchorsUnreadable, TaskAnchors, read_anchors
 from grading.measure import measure, system_of
 from grading.replay import ProgressCallback, no_progress
 from grading.versions import replay_hash
@@ -32,14 +32,25 @@ def admitted_anchors(scenario: Scenario, task_id: str) -> TaskAnchors | None:
     """
     if settings.WORLD_SALT or not settings.TRUST_ANCHORS:
         return None
+    anchors = _anchors_file(scenario)
+    return anchors.of_release(scenario.release).get(task_id) if anchors else None
+
+
+def admitted_evidence(scenario: Scenario) -> AnchorsFile | None:
+    """What admission found and says to everybody: a file with ``evidence``; None where there is none of this release."""
+    anchors = _anchors_file(scenario)
+    return anchors if anchors and anchors.release == scenario.release and anchors.evidence else None
+
+
+def _anchors_file(scenario: Scenario) -> AnchorsFile | None:
+    """What admission wrote beside the scenario; None, with a line for operators, where it cannot be read."""
     try:
-        anchors = read_anchors((scenario.folder / "anchors.json").read_text(encoding="utf-8"))
+        return read_anchors((scenario.folder / "anchors.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (AnchorsUnreadable, UnicodeDecodeError) as problem:
+    except (OSError, AnchorsUnreadable, UnicodeDecodeError) as problem:
         logger.warning("anchors.json of %s is not used: %s", scenario.id, problem)
         return None
-    return anchors.of_release(scenario.release).get(task_id)
 
 
 def _kept_at(task: Task) -> Path:

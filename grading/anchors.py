@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from grading.evidence import Evidence, EvidenceUnreadable
 from grading.score import AnchorsUnusable, adjusted, uplift
 
 
@@ -69,6 +70,7 @@ class AnchorsFile:
     release: str
     package: str
     tasks: Mapping[str, TaskAnchors]
+    evidence: Evidence | None = None  #: of all tasks together, for everybody
 
     def of_release(self, release: str) -> Mapping[str, TaskAnchors]:
         """The tasks' anchors, or nothing when the scenario has changed since they were measured."""
@@ -130,20 +132,27 @@ def read_anchors(text: str) -> AnchorsFile:
     if not isinstance(data, dict):
         raise AnchorsUnreadable("expected an object")
     tasks = _field(data, "tasks", dict, "anchors")
+    try:
+        evidence = Evidence.from_json(data["evidence"]) if "evidence" in data else None
+    except EvidenceUnreadable as problem:
+        raise AnchorsUnreadable(str(problem)) from problem
     return AnchorsFile(
         scenario=_field(data, "scenario", str, "anchors"),
         release=_field(data, "release", str, "anchors"),
         package=_field(data, "package", str, "anchors"),
         tasks={name: _task(row, f"tasks.{name}") for name, row in tasks.items()},
+        evidence=evidence,
     )
 
 
 def write_anchors(anchors: AnchorsFile) -> str:
     """The file's text: sorted and indented, so that a re-measurement shows as a small difference."""
+    evidence = {"evidence": anchors.evidence.as_json()} if anchors.evidence else {}
     data = {
         "scenario": anchors.scenario,
         "release": anchors.release,
         "package": anchors.package,
+        **evidence,
         "tasks": {
             name: {
                 "kpi_baseline": task.kpi_baseline,

@@ -125,9 +125,11 @@ class AdmissionConfig(Strict):
 
 
 class SignOff(Strict):
-    by: Text
+    """An expert of the field vouches for a release. The last table of the file, and no part of what the release hashes."""
+
+    by: Text  #: name and what makes them an expert
     on: date
-    release: Text
+    release: Annotated[str, Field(pattern=r"^[0-9a-f]{12,64}$")]  #: as `manage.py lint` prints it, or its beginning
 
 
 class ScenarioConfig(Strict):
@@ -138,6 +140,7 @@ class ScenarioConfig(Strict):
     stakes: Text  #: one line for the catalogue
     summary: Text  #: a paragraph for the scenario page, without any hidden fact
     engineering: Text
+    held_out: str = ""  #: what a delivery is graded on, for the catalogue: "130 business days, 7,150 trades"
     pattern: Literal["a", "b", "c", "d", "e", "f", "g", "h"]
     sponsor: Identifier
     status: Literal["ready", "draft"] = "ready"

@@ -29,6 +29,7 @@ from scenarios.kit.render import TextProblem, render_tree
 Model = TypeVar("Model", bound=BaseModel)
 
 ORIGINAL = "original"
+MANIFEST = "scenario.toml"
 _NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
 #: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
 _NOT_CONTENT = {"anchors.json", "matcher.npz", "__pycache__", ".DS_Store"}
@@ -112,9 +113,17 @@ def content_hash(folder: Path, *, without: Collection[str] = ()) -> str:
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if path.is_file() and not _NOT_CONTENT & set(parts) and parts[0] not in without and path.suffix != ".pyc":
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
+            name, data = path.relative_to(folder).as_posix(), path.read_bytes()
+            if name == MANIFEST:
+                data = _unsigned(data)
+            digest.update(f"{name}\0{len(data)}\0".encode())
+            digest.update(data)
     return digest.hexdigest()
+
+
+def _unsigned(manifest: bytes) -> bytes:
+    """The manifest without its sign-off, which names the hash of everything else and stands last in the file."""
+    return re.split(rb"(?m)^\[signoff\]", manifest, maxsplit=1)[0].rstrip(b"\n") + b"\n"
 
 
 def read_toml(folder: Path, name: str) -> dict[str, Any]:
@@ -157,6 +166,9 @@ def load_scenario(folder: Path) -> Scenario:
     if config.id != folder.name:
         expected = f"the id is {config.id!r}, the folder is {folder.name!r}; they must be the same"
         raise ScenarioInvalid(folder.name, [Problem("scenario.toml", "id", expected)])
+    if config.signoff and list(read_toml(folder, MANIFEST))[-1] != "signoff":
+        expected = "the sign-off stands last in the file: it is the only part that its hash leaves out"
+        raise ScenarioInvalid(folder.name, [Problem(MANIFEST, "signoff", expected)])
     facts = validate(FactsFile, read_toml(folder, "facts.toml"), folder, "facts.toml")
     unknown = [task for task in config.offered if task != ORIGINAL and task not in facts.variants]
     if unknown:

@@ -26,6 +26,7 @@ class ScenarioCard:
     stakes: str
     summary: str
     engineering: str
+    held_out: str
     kpi_name: str
     kpi_unit: str
     kpi_direction: str
@@ -57,6 +58,7 @@ def card(scenario: Scenario) -> ScenarioCard:
         stakes=config.stakes,
         summary=config.summary,
         engineering=config.engineering,
+        held_out=config.held_out,
         kpi_name=config.kpi.name,
         kpi_unit=config.kpi.unit,
         kpi_direction=config.kpi.direction,

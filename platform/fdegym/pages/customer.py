@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import tomllib
 from dataclasses import dataclass
 
@@ -49,6 +50,27 @@ def sponsors_request(scenario: Scenario) -> str | None:
         logger.error("the request of %s cannot be read: %s", scenario.id, problem)
         return None
     return None if text is None else to_html(text)
+
+
+def sources(scenario: Scenario) -> str | None:
+    """The public sources that a scenario rests on, as HTML: the section "Sources" of SOURCES.md and nothing of the rest,
+    which tells authors where the scenario's figures come from.
+    """
+    try:
+        text = (scenario.folder / "SOURCES.md").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        logger.error("the sources of %s cannot be read: %s", scenario.id, problem)
+        return None
+    section = re.search(r"(?ms)^## Sources\n(.*?)(?=^## |\Z)", text)
+    return to_html(section[1]) if section else None
+
+
+def sign_off(scenario: Scenario) -> dict[str, object] | None:
+    """Who vouched for the scenario, when, and whether for what it is now; None where nobody did."""
+    signed = scenario.config.signoff
+    if signed is None:
+        return None
+    return {"by": signed.by, "on": signed.on, "is_current": scenario.release.startswith(signed.release)}
 
 
 def directory(scenario: Scenario) -> list[Person]:

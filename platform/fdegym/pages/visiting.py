@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
@@ -16,12 +17,13 @@ from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, scenarios
 from fdegym.delivery.begin import begin_run
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
-from fdegym.pages.customer import LEVEL_WORDS, directory, sponsors_request
+from fdegym.pages.customer import LEVEL_WORDS, directory, sign_off, sources, sponsors_request
 from fdegym.pages.news import latest_news
 from fdegym.pages.rows import progress_of, rows_of
 from fdegym.pages.templatetags import figures
 from fdegym.runs.access import live_run_of, runs_of
 from fdegym.runs.models import BEGUN, Run
+from grading.anchoring import admitted_evidence
 from grading.score import RESOLVED_AT, score_run, uplift
 from scenarios.kit.errors import ScenarioUnknown
 from scenarios.kit.load import Scenario
@@ -93,7 +95,12 @@ def scenario(request: HttpRequest, scenario_id: str) -> HttpResponse:
         "levels": _levels(one),
         "request_text": sponsors_request(found),
         "people": directory(found),
-        "evidence": evidence_of(one.id),
+        "first_runs": evidence_of(one.id),
+        "admitted": admitted_evidence(found),
+        "release": found.release[:12],
+        "salted": bool(settings.WORLD_SALT),
+        "sign_off": sign_off(found),
+        "sources": sources(found),
         "my_runs": rows_of(own, {one.id: one.customer}),
         "has_begun": any(run.state in BEGUN for run in own),
         "live_run": next((run for run in own if run.is_live), None),

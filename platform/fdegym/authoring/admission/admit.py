@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from fdegym.authoring.admission.conditions import Played
+from fdegym.authoring.admission.evidence import BATTERY
 from fdegym.authoring.admission.findings import Finding
 from fdegym.authoring.admission.place import alone
 from fdegym.authoring.admission.plays import Kept
 from fdegym.authoring.admission.pool import Done, services, work_through
 from fdegym.authoring.admission.progress import Progress
 from fdegym.authoring.admission.registry import all_checks
-from fdegym.authoring.admission.report import BATTERY, Report
+from fdegym.authoring.admission.report import Report
 from fdegym.authoring.admission.store import Store
 from fdegym.authoring.admission.work import CHECK, ENDS, PLAY, Item, ends_of, plan
 from fdegym.lib.errors import FdegymError

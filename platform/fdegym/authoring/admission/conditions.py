@@ -57,7 +57,7 @@ def failures(played: Played, *, whole: bool) -> list[Failure]:
     found = [Failure(task, name, words) for (task, name), words in played.unplayed.items()]
     for task, anchors in played.tasks.items():
         for name, figures in anchors.solutions.items():
-            if words := _of_one(played, task, name, figures):
+            if words := unmet(played, task, name, figures):
                 found.append(Failure(task, name, words))
         found += _ablations(played, task)
     if whole:
@@ -66,7 +66,8 @@ def failures(played: Played, *, whole: bool) -> list[Failure]:
     return found
 
 
-def _of_one(played: Played, task: str, name: str, figures: SolutionFigures) -> str | None:
+def unmet(played: Played, task: str, name: str, figures: SolutionFigures) -> str | None:
+    """What a solution's figures on a task do not meet of what its kind demands, in words; None where all is met."""
     scenario, kind = played.scenario, figures.kind
     angle = None if task == ORIGINAL else scenario.facts.variants[task].angle
     score = figures.score if figures.score is not None else figures.uplift

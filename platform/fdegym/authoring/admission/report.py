@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from fdegym.authoring.admission.conditions import (
     sort_failures,
     with_prices,
 )
+from fdegym.authoring.admission.evidence import BATTERY, evidence_of
 from fdegym.authoring.admission.findings import Finding
 from fdegym.authoring.checks.matcher import ship_matcher
 from grading.anchors import AnchorsFile, SolutionFigures, write_anchors
@@ -30,7 +32,6 @@ from scenarios.kit.solutions import solution_names
 #: Judged by S, with their conversation's cost; all others by U adjusted.
 JUDGED_BY_SCORE = ("do_nothing", "reference", "literal", "bypass")
 CELL = 9
-BATTERY = "battery "
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,9 @@ def write(report: Report) -> Path:
     below ``FDEGYM_VAR/anchors``. Returns the anchors' path.
     """
     scenario = report.scenario
-    text = write_anchors(AnchorsFile(scenario.id, scenario.release, package_version(), with_prices(report.played)))
+    evidence = evidence_of(report.played, report.findings, datetime.now(tz=UTC).date())
+    tasks = with_prices(report.played)
+    text = write_anchors(AnchorsFile(scenario.id, scenario.release, package_version(), tasks, evidence))
     try:
         (scenario.folder / "anchors.json").write_text(text, encoding="utf-8")
         folder = scenario.folder

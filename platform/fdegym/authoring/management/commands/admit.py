@@ -94,5 +94,7 @@ class Command(BaseCommand):
             return False
         self.stdout.write(f"{scenario.id}: admitted; {written} is written")
         if written.parent != scenario.folder:
-            self.stdout.write(f"This user may not write the scenario's folder: cp {written.parent}/* {scenario.folder}/")
+            self.stdout.write(
+                f"This user may not write the scenario's folder: cp {written.parent}/* {scenario.folder}/"
+            )
         return True
