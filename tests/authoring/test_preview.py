@@ -1,0 +1,80 @@
+"""``manage.py preview``: what an author sees of a task and a run never shows."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Type these lines into a preview of oil_npt; what it says."""
+
+    def type_lines(*lines: str, task: str = "original") -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines)))
+        call_command("preview", "oil_npt", "--task", task)
+        return capsys.readouterr().out
+
+    return type_lines
+
+
+def test_a_message_is_answered_with_its_charge_scores_and_gate(typed) -> None:
+    said = typed("molefe: From when until when does downtime run?")
+    assert "Thandeka Molefe: Which clause are you reading?" in said
+    assert "gate_miss, charged 0.008" in said
+    assert "molefe/clock" in said
+    assert "not " in said
+
+
+def test_what_a_message_releases_is_named_and_counts(typed) -> None:
+    said = typed("molefe: Clause 14.2 of Amendment 2: from when until when does downtime run?", "/so-far")
+    assert "facts  F2" in said
+    assert "released  F2" in said
+    assert "cost  0.008" in said
+
+
+def test_the_last_message_can_be_taken_back(typed) -> None:
+    said = typed("molefe: Clause 14.2 of Amendment 2: when does downtime run?", "/undo", "/undo")
+    assert "released  nothing" in said
+    assert "cost  0" in said
+    assert "nothing to take back" in said
+
+
+def test_facts_people_and_instruction_of_the_task_asked_for(typed) -> None:
+    said = typed("/facts", "/people", "/brief L0", task="utc")
+    assert "feed_utc_from = '2" in said
+    assert "key F" in said
+    assert "clock → F2   wants a gate" in said
+    assert "off limits" in said
+
+
+def test_waiting_moves_the_customers_clock_and_is_priced(typed) -> None:
+    said = typed("/wait 1d", "/so-far")
+    assert "charged 0.008" in said
+    assert "Tuesday" in said or "Tue" in said
+
+
+def test_what_cannot_be_done_is_said_and_the_preview_goes_on(typed, tmp_path: Path) -> None:
+    said = typed("nobody: hello", "hello", "/dance", "/wait soon", "/brief L9", f"/files {tmp_path}", "/so-far")
+    assert "Nobody in the directory has the id" in said
+    assert "Write PERSON: TEXT" in said
+    assert "There is no /dance" in said
+    assert "Levels are L0" in said
+    assert "Nothing there was replaced" in said
+    assert "released  nothing" in said
+
+
+def test_the_workspaces_files_can_be_looked_at(typed, tmp_path: Path) -> None:
+    typed(f"/files {tmp_path / 'look'}")
+    assert (tmp_path / "look" / "system" / "README.md").is_file()
+    assert (tmp_path / "look" / "docs").is_dir()
+
+
+def test_a_scenario_or_task_that_is_not_there_is_named() -> None:
+    with pytest.raises(CommandError, match="no scenario 'nowhere'"):
+        call_command("preview", "nowhere")
+    with pytest.raises(CommandError, match="no task 'never'"):
+        call_command("preview", "oil_npt", "--task", "never")
