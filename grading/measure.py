@@ -14,7 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from grading.deployment import deployed
+from grading.deployment import SandboxDeployment, deployed
 from grading.overload import host_overloaded
 from grading.processes import is_alive, process_name
 from grading.replay import (
@@ -23,8 +23,11 @@ from grading.replay import (
     ProgressCallback,
     ReplayTask,
     ReplayVoid,
+    ScenarioSide,
+    TriedSystem,
     no_progress,
     replay_delivery,
+    try_delivery,
 )
 from grading.trusted import scenario_side, tail
 from grading.worlds import grading_runtime
@@ -76,27 +79,51 @@ def measure(
 
     Raises ``ReplayVoid``, ``SandboxError`` or what the callbacks raise. The sandbox is gone when this returns.
     """
-    runtime, scenario = grading_runtime(), task.scenario
-    on_step("copy")
-    labels = {**PURPOSE, "by": process_name()}
-    with deployed(runtime, scenario.config, system, labels=labels, scratch=_scratch() / process_name()) as deployment:
+    runtime = grading_runtime()
+    with _both_sides(task, system, on_step) as (side, deployment):
         versions = deployment.versions()
         on_step("start")
-        with scenario_side(runtime, scenario) as (side, stderr):
-            try:
-                replay = replay_delivery(
-                    side,
-                    watched(deployment),
-                    replay_task(task, salt),
-                    progress=progress,
-                    host_overloaded=host_overloaded,
-                )
-            except ReplayVoid as void:
-                void.detail = f"{void.detail}\n{tail(stderr)}".strip()
-                raise
+        replay = replay_delivery(
+            side, watched(deployment), replay_task(task, salt), progress=progress, host_overloaded=host_overloaded
+        )
     enforced = runtime.report().limits_enforced_by
     limits = ", ".join(f"{what} by {by}" for what, by in sorted(enforced.items()))
     return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits})
+
+
+def try_system(
+    task: Task,
+    system: Path,
+    *,
+    on_step: Callable[[str], None] = _silent,
+    progress: ProgressCallback = no_progress,
+) -> TriedSystem:
+    """Deploy ``system`` as ``measure`` does, within the same limits, and run the scenario's trial on it.
+
+    Raises as ``measure``.
+    """
+    with _both_sides(task, system, on_step) as (side, deployment):
+        on_step("start")
+        return try_delivery(side, deployment, replay_task(task), progress=progress, host_overloaded=host_overloaded)
+
+
+@contextmanager
+def _both_sides(
+    task: Task, system: Path, on_step: Callable[[str], None]
+) -> Iterator[tuple[ScenarioSide, SandboxDeployment]]:
+    """The scenario's process and the deployed system; what the scenario said last goes into the detail of a void."""
+    runtime, scenario = grading_runtime(), task.scenario
+    on_step("copy")
+    labels = {**PURPOSE, "by": process_name()}
+    with (
+        deployed(runtime, scenario.config, system, labels=labels, scratch=_scratch() / process_name()) as deployment,
+        scenario_side(runtime, scenario) as (side, stderr),
+    ):
+        try:
+            yield side, deployment
+        except ReplayVoid as void:
+            void.detail = f"{void.detail}\n{tail(stderr)}".strip()
+            raise
 
 
 def replay_task(task: Task, salt: str | None = None) -> ReplayTask:

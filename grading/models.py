@@ -88,7 +88,8 @@ class Grade(models.Model):
     - ``permitted``: the same, with ``"granted"``: what would have been an incident without that approval;
     - ``breakdown``: the sections that ``scenarios.kit.world.Outcome`` documents;
     - ``key_facts``: ``[{"id", "title", "text", "released", "visible_in"}]``, as they read on this task at that time;
-    - ``contacts``: ``{"people": {id: {"contacts", "cost"}}, "waiting": amount, "grants": [...], "facts": [...]}``;
+    - ``contacts``: ``{"people": {id: {"contacts", "cost"}}, "waiting": amount, "grants": [...], "facts": [...]}``, and where
+      trials were run ``"trials": {"count", "cost"}``;
     - ``replay``: ``{"cpu_s", "wall_s", "calls", "failures": {entry point: ...}}``;
     - ``environment``: package, Python and SQLite (of the sandbox), sandbox kind, what enforces its limits.
     """

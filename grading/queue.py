@@ -8,15 +8,13 @@ a worker killed at any moment, and a worker that was only frozen for a while all
 from __future__ import annotations
 
 import logging
-import threading
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -24,6 +22,7 @@ from django.utils import timezone
 from fdegym.runs import notify
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
+from grading.beating import kept_alive
 from grading.models import Submission, SubmissionCause, SubmissionState
 
 logger = logging.getLogger(__name__)
@@ -150,38 +149,17 @@ def note_progress(submission: Submission, step: str, done: int = 0, total: int =
     notify.hint(submission.run_id)
 
 
-@contextmanager
-def beating(submission: Submission, *, longest_s: float) -> Iterator[None]:
-    """Beat every 5 s while the block runs, from a thread with its own connection; ends early when the lease is lost.
+def beating(submission: Submission, *, longest_s: float) -> AbstractContextManager[None]:
+    """Beat every 5 s while the block runs; ends early when the lease is lost, and after ``longest_s``."""
 
-    After ``longest_s`` it stops as well: a worker that hangs must not hold a submission for ever. A beat that fails for
-    another reason is only logged: as long as the database is away nobody can take over either.
-    """
-    stop = threading.Event()
-    last = time.monotonic() + longest_s
-
-    def beat() -> None:
+    def beat() -> bool:
         try:
-            while not stop.wait(HEARTBEAT_S):
-                if time.monotonic() > last:
-                    logger.error("grading submission %s takes longer than %.0f s", submission.pk, longest_s)
-                    return
-                try:
-                    heartbeat(submission)
-                except LeaseLost:
-                    return
-                except Exception:
-                    logger.warning("a heartbeat of submission %s failed", submission.pk, exc_info=True)
-        finally:
-            connection.close()
+            heartbeat(submission)
+        except LeaseLost:
+            return False
+        return True
 
-    thread = threading.Thread(target=beat, name=f"heartbeat-{submission.pk}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+    return kept_alive(beat, f"submission {submission.pk}", every_s=HEARTBEAT_S, longest_s=longest_s)
 
 
 @contextmanager

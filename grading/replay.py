@@ -8,7 +8,8 @@ scenario code that raised or died, a host too busy to give a call its time. A lo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from grading.requests import (
     Call,
     Crashed,
     Finished,
+    Found,
     ListFiles,
     Progress,
     Put,
@@ -29,7 +31,7 @@ from grading.requests import (
     parse_request,
 )
 from scenarios.kit.format import ReplayLimits
-from scenarios.kit.world import IncidentFound, Outcome
+from scenarios.kit.world import Finding, IncidentFound, Outcome
 from workspaces.runtime.base import CallLimits, StepResult
 
 PROGRESS_INTERVAL_S = 0.2
@@ -102,6 +104,17 @@ class GradedReplay:
     failures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class TriedSystem:
+    """What a trial found, and what it took. ``failures`` as in ``GradedReplay``."""
+
+    findings: tuple[Finding, ...]
+    cpu_s: float
+    wall_s: float
+    calls: int
+    failures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
 ProgressCallback = Callable[[int, int, str], None]
 
 
@@ -145,7 +158,7 @@ class _Relay:
             case Progress(done, total, what):
                 self._tell(done, total, what)
                 return None
-            case Finished() | Crashed():
+            case Finished() | Found() | Crashed():
                 raise AssertionError("the end of a replay is not answered")
 
     def _call(self, argv: tuple[str, ...]) -> StepResult:
@@ -185,11 +198,11 @@ def _checked(outcome: Outcome, known: frozenset[str]) -> Outcome:
     return outcome
 
 
-def _converse(side: ScenarioSide, relay: _Relay) -> Outcome:
+def _converse(side: ScenarioSide, relay: _Relay) -> Finished | Found:
     while True:
         request = parse_request(side.receive())
-        if isinstance(request, Finished):
-            return request.outcome
+        if isinstance(request, Finished | Found):
+            return request
         if isinstance(request, Crashed):
             raise ReplayVoid(
                 f"The scenario's {request.where} failed: our fault, not yours.", retry=False, detail=request.traceback
@@ -215,9 +228,60 @@ def replay_delivery(
     budget = Budget(task.limits)
     relay = _Relay(deployment, budget, progress=progress, host_overloaded=host_overloaded, clock=clock)
     begun = clock()
+    with _faults_are_ours():
+        side.send(_beginning(task))
+        end = _converse(side, relay)
+        if not isinstance(end, Finished):
+            raise RequestProblem("a replay ends with an outcome")
+        outcome = _checked(end.outcome, task.incidents)
+    return GradedReplay(
+        kpi=outcome.kpi,
+        incidents=outcome.incidents,
+        breakdown=outcome.breakdown,
+        period=outcome.period,
+        cpu_s=round(budget.cpu_s, 3),
+        wall_s=round(clock() - begun, 3),
+        calls=budget.calls,
+        failures=budget.summary(),
+    )
+
+
+def try_delivery(
+    side: ScenarioSide,
+    deployment: Deployment,
+    task: ReplayTask,
+    *,
+    progress: ProgressCallback = no_progress,
+    host_overloaded: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
+) -> TriedSystem:
+    """Run one trial to its end: as ``replay_delivery``, on the trial's own period, and what comes of it is findings."""
+    budget = Budget(task.limits)
+    relay = _Relay(deployment, budget, progress=progress, host_overloaded=host_overloaded, clock=clock)
+    begun = clock()
+    with _faults_are_ours():
+        side.send({**_beginning(task), "want": "trial"})
+        end = _converse(side, relay)
+        if not isinstance(end, Found):
+            raise RequestProblem("a trial ends with findings")
+    return TriedSystem(
+        findings=end.findings,
+        cpu_s=round(budget.cpu_s, 3),
+        wall_s=round(clock() - begun, 3),
+        calls=budget.calls,
+        failures=budget.summary(),
+    )
+
+
+def _beginning(task: ReplayTask) -> dict[str, Any]:
+    return {"scenario": task.scenario, "task": task.task, "facts": task.facts, "salt": task.salt}
+
+
+@contextmanager
+def _faults_are_ours() -> Iterator[None]:
+    """What goes wrong between worker and scenario is no fault of a delivery: ``ReplayVoid``."""
     try:
-        side.send({"scenario": task.scenario, "task": task.task, "facts": task.facts, "salt": task.salt})
-        outcome = _checked(_converse(side, relay), task.incidents)
+        yield
     except (RequestProblem, FrameProblem) as problem:
         raise ReplayVoid(
             "The scenario's grader asked for something impossible: our fault, not yours.",
@@ -230,13 +294,3 @@ def replay_delivery(
         raise ReplayVoid(
             "The process that runs the scenario did not go on.", retry=True, detail=str(problem)
         ) from problem
-    return GradedReplay(
-        kpi=outcome.kpi,
-        incidents=outcome.incidents,
-        breakdown=outcome.breakdown,
-        period=outcome.period,
-        cpu_s=round(budget.cpu_s, 3),
-        wall_s=round(clock() - begun, 3),
-        calls=budget.calls,
-        failures=budget.summary(),
-    )

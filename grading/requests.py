@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grading.frames import Frame
-from scenarios.kit.world import IncidentFound, Outcome
+from scenarios.kit.world import Finding, IncidentFound, Outcome
 
 MAX_PATH_BYTES = 1024
 MAX_ARGUMENTS = 64
@@ -23,6 +23,9 @@ MAX_TEXT = 2_000
 MAX_TRACEBACK = 20_000
 MAX_INCIDENTS = 100
 MAX_SECTIONS = 60
+MAX_FINDINGS = 100
+MAX_PLACES = 10
+MAX_NAME = 200
 
 
 class RequestProblem(ValueError):
@@ -71,6 +74,13 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The end of a trial: what the grader has to tell, the worst first."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Crashed:
     """The scenario's own code raised: our fault. ``where`` is ``world`` or ``grader``."""
 
@@ -78,7 +88,7 @@ class Crashed:
     traceback: str
 
 
-Request = Put | PutDrop | Call | Read | ListFiles | Progress | Finished | Crashed
+Request = Put | PutDrop | Call | Read | ListFiles | Progress | Finished | Found | Crashed
 
 
 def _text(head: Mapping[str, Any], key: str, limit: int, *, cut: bool = False) -> str:
@@ -180,6 +190,30 @@ def _outcome(frame: Frame) -> Finished:
     )
 
 
+def _findings(frame: Frame) -> Found:
+    rows = frame.head.get("findings")
+    if not isinstance(rows, list) or len(rows) > MAX_FINDINGS:
+        raise RequestProblem(f"findings must be a list of at most {MAX_FINDINGS}")
+    return Found(tuple(_finding(row) for row in rows))
+
+
+def _finding(row: object) -> Finding:
+    if not isinstance(row, list) or len(row) != 2 or not isinstance(row[1], dict) or len(row[1]) > MAX_PLACES:
+        raise RequestProblem("a finding is the id of a sentence and what fills its places")
+    name = _text({"sentence": row[0]}, "sentence", 100)
+    values = {_text({"place": place}, "place", 100): _place_value(value) for place, value in row[1].items()}
+    return name, values
+
+
+def _place_value(value: object) -> Any:
+    """A count, a name, or a list of names; what fits the sentence is ``scenarios.kit.trial``'s business."""
+    if isinstance(value, list) and len(value) <= MAX_PLACES:
+        return [_text({"name": name}, "name", MAX_NAME) for name in value]
+    if isinstance(value, str):
+        return _text({"name": value}, "name", MAX_NAME)
+    return _whole({"count": value}, "count", 0, 10**9)
+
+
 def parse_request(frame: Frame) -> Request:
     """The request of a frame; raises ``RequestProblem`` and nothing else, whatever the frame holds."""
     head = frame.head
@@ -200,6 +234,8 @@ def parse_request(frame: Frame) -> Request:
             return Progress(done, total, _text(head, "what", 200, cut=True))
         case "outcome":
             return _outcome(frame)
+        case "found":
+            return _findings(frame)
         case "crashed":
             return Crashed(_text(head, "where", 20), _text(head, "traceback", MAX_TRACEBACK, cut=True))
         case other:

@@ -1,7 +1,8 @@
 """The process in which a scenario's ``world`` and ``grader`` run: ``python -m grading.scenario_host``, in a sandbox.
 
 It is told a task by its first frame and what is wanted of it: a replay, for which it makes the scenario's ``Production``
-and runs ``grader.replay(production, host)``, or what the scenario says without any delivery, its oracle or random ones.
+and runs ``grader.replay(production, host)``; a trial, for which it takes ``world.shadow`` and runs ``grader.trial``; or what
+the scenario says without any delivery, its oracle or random ones.
 Whatever the grader does to the delivered system goes to the worker as a frame. Starts without Django, database, network
 or settings.
 """
@@ -125,12 +126,19 @@ def serve(channel: Channel) -> None:
         package = f"scenarios.{begin['scenario']}"
         task = TaskView(begin["scenario"], begin["task"], begin["facts"])
         streams = Streams(begin["scenario"], begin["task"], begin["salt"])
-        if begin.get("want", "replay") != "replay":
+        if begin.get("want") in ("oracle", "random"):
             where = "grader"
             for outcome in _outcomes(begin, importlib.import_module(f"{package}.grader"), task, streams):
                 channel.send(outcome_head(outcome))
             return
-        production = importlib.import_module(f"{package}.world").Production(task, streams)
+        world = importlib.import_module(f"{package}.world")
+        if begin.get("want") == "trial":
+            production = world.shadow(task, streams)
+            where = "grader"
+            found = importlib.import_module(f"{package}.grader").trial(production, RemoteHost(channel))
+            channel.send({"op": "found", "findings": [[str(name), plain(values)] for name, values in found]})
+            return
+        production = world.Production(task, streams)
         where = "grader"
         outcome = importlib.import_module(f"{package}.grader").replay(production, RemoteHost(channel))
         channel.send(outcome_head(outcome))

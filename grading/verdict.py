@@ -80,6 +80,7 @@ def key_fact_rows(
 
 def contact_row(conversation: Conversation) -> dict[str, Any]:
     """The conversation as a grade keeps it; amounts as decimal strings."""
+    trials = {"count": conversation.trials, "cost": str(conversation.cost_of_trials)}
     return {
         "people": {
             person: {"contacts": count, "cost": str(conversation.cost_by_person.get(person, 0))}
@@ -88,7 +89,7 @@ def contact_row(conversation: Conversation) -> dict[str, Any]:
         "waiting": str(conversation.cost_of_waiting),
         "grants": list(conversation.grants),
         "facts": list(conversation.facts),
-    }
+    } | ({"trials": trials} if conversation.trials else {})
 
 
 def replay_row(replay: GradedReplay) -> dict[str, Any]:

@@ -79,9 +79,17 @@ class _Listener:
 class Desk:
     """Serves every run directory below ``directory`` until cancelled."""
 
-    def __init__(self, directory: Path, find_match: FindMatch, warm: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        find_match: FindMatch,
+        warm: Callable[[], None] = lambda: None,
+        announce_trial: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``announce_trial`` tells whoever runs trials that one was asked for; unheard, it is found all the same."""
         self.directory = directory
         self._find_match = find_match
+        self._announce_trial = announce_trial
         self._warm = warm
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="desk")
         self._served: dict[str, _Served] = {}
@@ -248,7 +256,7 @@ class Desk:
         served = self._served.get(run_id)
         if served is None:
             self._forget_idle()
-            served = self._served.setdefault(run_id, _Served(Exchange(run_id, self._find_match)))
+            served = self._served.setdefault(run_id, _Served(Exchange(run_id, self._find_match, self._announce_trial)))
         async with served.lock:  # a run's requests one after the other, each in its turn
             await self._pace(served)
             return await self._in_thread(lambda: _perform(served.exchange, request))
@@ -284,11 +292,12 @@ def _perform(exchange: Exchange, request: dict[str, Any]) -> dict[str, Any]:
         return exchange.say(text_of(request, "id"), text_of(request, "person"), text_of(request, "text"))
     if operation == "wait":
         return exchange.wait(text_of(request, "id"), text_of(request, "until"))
+    if operation == "trial":
+        return exchange.trial(text_of(request, "id"))
     plain: dict[str, Callable[[], dict[str, Any]]] = {
         "who": exchange.who,
         "inbox": exchange.inbox,
         "history": exchange.history,
-        "trial": exchange.trial,
     }
     if operation not in plain:
         raise RequestMalformed("That is nothing one can ask of the desk.")

@@ -18,12 +18,20 @@ from stakeholders import engine
 from stakeholders.messages import MessageIdTaken, MessageRefused, clean
 from stakeholders.script import Script
 from stakeholders.scripts import get_run, script_of
-from stakeholders.state import DEADLINE, INBOX, INBOX_READ, MESSAGE, WAIT, State
-from stakeholders.visible import shown_clock, shown_directory, shown_items, shown_letter, shown_reply, shown_wait
+from stakeholders.state import DEADLINE, INBOX, INBOX_READ, MESSAGE, TRIAL_REQUESTED, WAIT, State
+from stakeholders.trials import NO_TRIAL, ask_for_trial
+from stakeholders.visible import (
+    shown_clock,
+    shown_directory,
+    shown_items,
+    shown_letter,
+    shown_reply,
+    shown_trial,
+    shown_wait,
+)
 
 TRIES = 20
 MOST_REQUESTS = 2_000  #: messages and waits of one run; nobody needs them, a loop would fill the log
-NO_TRIAL = "There is no trial environment here."
 
 Result = TypeVar("Result")
 #: (script, message, person id) → match
@@ -33,9 +41,15 @@ FindMatch = Callable[[Script, str, str], engine.Match]
 class Exchange:
     """The conversations of one run. Blocking; one thread at a time enters (others wait)."""
 
-    def __init__(self, run_id: uuid.UUID | str, find_match: FindMatch) -> None:
+    def __init__(
+        self,
+        run_id: uuid.UUID | str,
+        find_match: FindMatch,
+        announce_trial: Callable[[], None] = lambda: None,
+    ) -> None:
         self.run_id = run_id
         self._find_match = find_match
+        self._announce_trial = announce_trial
         self._lock = threading.Lock()
         self._script: Script | None = None
         self._state: State | None = None
@@ -109,9 +123,32 @@ class Exchange:
             self._caught_up(script)
             return {"conversation": shown_items(script, log.events(self.run_id))} | self._surroundings()
 
-    def trial(self) -> dict[str, Any]:
-        """A trial run of the workspace's system, where the scenario has an environment for it."""
-        return {"words": NO_TRIAL}
+    def trial(self, client_id: str) -> dict[str, Any]:
+        """Have the workspace's system tried, where the customer has an environment for it; asked again, how it stands.
+
+        Gives ``{"words": …}`` where there is none. Raises ``TrialRefused``.
+        """
+        checked = _checked_id(client_id)
+
+        decided: list[bool] = []
+
+        def decide(script: Script, state: State) -> tuple[str, dict[str, Any]]:
+            payload = ask_for_trial(script, state, checked)
+            decided.append(True)
+            return TRIAL_REQUESTED, payload
+
+        def is_same(payload: dict[str, Any]) -> bool:
+            return "person" not in payload and "target" not in payload
+
+        with self._lock:
+            if self._run_and_script()[1].trial is None:
+                return {"words": NO_TRIAL}
+            payload = self._once(checked, decide, is_same)
+            report = self._state.reports.get(checked) if self._state is not None else None
+            answer = {"trial": shown_trial(payload, report)} | self._surroundings(checked)
+        if decided and report is None:
+            self._announce_trial()
+        return answer
 
     # ---- the log
 

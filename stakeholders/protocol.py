@@ -1,7 +1,8 @@
 """The desk's language: one JSON object a line, a request and its answer.
 
 Requests: ``{"op": "say", "id": …, "person": …, "text": …}``, ``{"op": "wait", "id": …, "until": …}``,
-``{"op": "who" | "inbox" | "history" | "trial" | "ping"}``. On the site's socket each names its ``run`` as well, and
+``{"op": "trial", "id": …}`` (asked again with the same id until the answer is the report),
+``{"op": "who" | "inbox" | "history" | "ping"}``. On the site's socket each names its ``run`` as well, and
 ``{"op": "open" | "close", "run": …}`` has a run served at once instead of within a quarter of a second. On a run's own
 socket the socket *is* the run: a ``run`` in the request is ignored.
 
@@ -17,6 +18,7 @@ from fdegym.lib.errors import FdegymError, RunNotFound, RunStateConflict, Servic
 from stakeholders.calendar import WaitRefused
 from stakeholders.engine import PersonUnknown
 from stakeholders.messages import MessageIdTaken, MessageRefused
+from stakeholders.trials import TrialRefused
 
 SOCKET_NAME = "desk.sock"  #: of a run, in its directory
 SITE_SOCKET_NAME = "site.sock"
@@ -33,6 +35,7 @@ PROBLEMS: dict[str, type[FdegymError]] = {
     "refused": MessageRefused,
     "unknown_person": PersonUnknown,
     "wait_refused": WaitRefused,
+    "trial_refused": TrialRefused,
     "not_open": RunStateConflict,
     "no_run": RunNotFound,
     "malformed": RequestMalformed,

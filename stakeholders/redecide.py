@@ -1,7 +1,8 @@
 """Deciding a whole conversation again from its log: what an audit does to know that every reply followed the rules.
 
 Pure. The matcher's decisions are taken from the log, as everywhere; all else (words, gates, charges, approvals, letters,
-the customer's clock) is decided anew by the engine and held against what the log says.
+the customer's clock) is decided anew by the engine and held against what the log says. What a trial found is taken from the
+log too; that the scenario has words for it, its price and its number are not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from typing import Any
 from fdegym.lib.errors import FdegymError
 from stakeholders import engine
 from stakeholders.script import Script
-from stakeholders.state import DEADLINE, INBOX, INBOX_READ, MESSAGE, WAIT, LoggedEvent, State
+from stakeholders.state import (
+    DEADLINE,
+    INBOX,
+    INBOX_READ,
+    MESSAGE,
+    TRIAL_REPORTED,
+    TRIAL_REQUESTED,
+    WAIT,
+    LoggedEvent,
+    State,
+)
+from stakeholders.trials import ask_for_trial, report_trial, result_of, unsayable
 
 #: Field of an event → what it is called for somebody who reads an audit.
 WORDS = {
@@ -36,6 +48,7 @@ WORDS = {
     "text": "its text",
     "carries": "the facts it carries",
     "match": "what the matcher found",
+    "number": "which trial it is",
 }
 
 
@@ -80,7 +93,7 @@ class LoggedMatch:
 
 
 def first_difference(script: Script, events: Iterable[LoggedEvent]) -> Difference | None:
-    """The first ``contact.*`` event that the engine would not have written, or None. ``events`` is the whole log."""
+    """The first ``contact.*`` or ``trial.*`` event that the engine would not have written, or None; of the whole log."""
     state = State.at_start(script)
     for event in events:
         try:
@@ -97,7 +110,7 @@ def first_difference(script: Script, events: Iterable[LoggedEvent]) -> Differenc
 
 def _difference(script: Script, state: State, event: LoggedEvent) -> str:
     payload = event.payload
-    if event.kind in (MESSAGE, WAIT):
+    if event.kind in (MESSAGE, WAIT, TRIAL_REQUESTED):
         overdue = [*engine.due_letters(script, state)]
         if overdue:
             return f"before it the letter {overdue[0]['id']!r} had come, and the log does not have it"
@@ -118,6 +131,13 @@ def _difference(script: Script, state: State, event: LoggedEvent) -> str:
         if payload["id"] not in state.unread():
             return "no such letter lay there unread"
         return _compared(payload, engine.read_letter(state, payload["id"]))
+    if event.kind == TRIAL_REQUESTED:
+        return _compared(payload, ask_for_trial(script, state, payload["client_id"]))
+    if event.kind == TRIAL_REPORTED:
+        result = result_of(payload)
+        return _compared(payload, report_trial(script, state, payload["client_id"], result)) or unsayable(
+            script, result
+        )
     if event.kind == DEADLINE and not engine.passes_deadline(script, state):
         return "by the rules the deadline had not passed"
     return ""
@@ -144,4 +164,6 @@ def _name(event: LoggedEvent) -> str:
         INBOX: f"the letter from {payload.get('sender')}",
         INBOX_READ: f"the reading of the letter from {payload.get('sender')}",
         DEADLINE: "the customer's deadline",
+        TRIAL_REQUESTED: "the asking for a trial",
+        TRIAL_REPORTED: "the report of a trial",
     }.get(event.kind, event.kind)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fdegym.lib.errors import FdegymError
 from scenarios.kit.format import InboxMessage, ScenarioConfig, Stakeholder, StakeholdersFile, Topic
 from scenarios.kit.gates import Condition, Gate
+from scenarios.kit.render import TextProblem
+from scenarios.kit.trial import Trial, TrialWords
 from stakeholders.calendar import Calendar
 from stakeholders.evidence import EvidenceReader
 from stakeholders.gates import GateContext, fact_value
@@ -29,6 +32,14 @@ class ScriptInvalid(FdegymError):
 
 
 @dataclass(frozen=True)
+class TrialTerms:
+    """How often the customer tries a system, at what price, and all that can be said of it."""
+
+    prices: tuple[Decimal, ...]
+    words: TrialWords
+
+
+@dataclass(frozen=True)
 class Script:
     """Everything the engine needs of a task. ``people`` keeps the order of the file, which is the directory's."""
 
@@ -39,6 +50,7 @@ class Script:
     calendar: Calendar | None
     reader: EvidenceReader
     gates: GateContext
+    trial: TrialTerms | None = None
 
     def topics(self) -> Iterator[tuple[str, Stakeholder, Topic]]:
         """Every topic that exists on this task as (``person/topic``, person, topic)."""
@@ -77,6 +89,12 @@ def compile_script(
         document_clauses={name: document.clauses for name, document in config.documents.items()},
     )
     problems = list(_problems(config, people, context))
+    trial = None
+    if config.trial is not None:
+        try:
+            trial = _trial_terms(config.trial, facts)
+        except TextProblem as error:
+            problems.append(str(error.problem))
     if problems:
         raise ScriptInvalid(config.id, task_id, problems)
     inbox = [_letter_on(letter, task_id) for letter in file.inbox]
@@ -88,7 +106,12 @@ def compile_script(
         calendar=Calendar(config.calendar) if config.calendar else None,
         reader=EvidenceReader(config.records, records, config.documents),
         gates=context,
+        trial=trial,
     )
+
+
+def _trial_terms(trial: Trial, facts: Mapping[str, Any]) -> TrialTerms:
+    return TrialTerms(tuple(trial.prices), TrialWords.of(trial, facts))
 
 
 def _person_on(person: Stakeholder, task_id: str) -> Stakeholder:

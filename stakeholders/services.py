@@ -19,10 +19,12 @@ from fdegym.runs import log
 from stakeholders.client import DeskClient
 from stakeholders.protocol import SITE_SOCKET_NAME
 from stakeholders.scripts import get_run, script_of
-from stakeholders.state import INBOX_READ, MESSAGE, WAIT, State, fold
+from stakeholders.state import INBOX_READ, MESSAGE, TRIAL_REPORTED, WAIT, State, fold
+from stakeholders.trials import TrialRefused
 from stakeholders.visible import Item, shown_clock, shown_directory, shown_items
 
 RunId = uuid.UUID | str
+_ROWS = {MESSAGE: "message", WAIT: "wait", INBOX_READ: "letter", TRIAL_REPORTED: "trial"}
 
 
 def _desk() -> DeskClient:
@@ -49,6 +51,25 @@ def wait(run_id: RunId, until: str, client_id: str) -> dict[str, Any]:
     return {**answer["wait"], "unread": answer["unread"], "clock": answer["clock"]}
 
 
+def ask_trial(run_id: RunId, client_id: str) -> dict[str, Any]:
+    """Have the workspace's system tried; the same id again says how that stands.
+
+    Returns the trial (``id, running, said, words, sent``). Raises ``TrialRefused``, also where there is no trial
+    environment.
+    """
+    answer = _desk().ask("trial", run_id, id=client_id)
+    if "trial" not in answer:
+        raise TrialRefused(answer["words"])
+    trial: dict[str, Any] = answer["trial"]
+    return trial
+
+
+def trials_left(run_id: RunId) -> int | None:
+    """How many trials can still be asked for; None for a customer without a trial environment."""
+    script = script_of(get_run(run_id))
+    return None if script.trial is None else len(script.trial.prices) - fold(script, log.events(run_id)).trials
+
+
 def read_inbox(run_id: RunId) -> list[Item]:
     """Every message that came unasked (``id, person, name, text, sent, read, new``); the new ones are read by this."""
     letters: list[Item] = _desk().ask("inbox", run_id)["letters"]
@@ -66,7 +87,7 @@ def directory(run_id: RunId) -> list[Item]:
 
 
 def conversation(run_id: RunId, after: int = 0) -> list[Item]:
-    """Messages, waits and letters with a number above ``after``, in order: see ``stakeholders.visible.shown_items``."""
+    """Messages, waits, letters and trials numbered above ``after``, in order: see ``stakeholders.visible.shown_items``."""
     return shown_items(script_of(get_run(run_id)), log.events(run_id), after)
 
 
@@ -87,25 +108,25 @@ def run_state(run_id: RunId) -> State:
 
 def contact_cost(run_id: RunId) -> Decimal:
     """C: the sum of all charges, in units of U."""
-    events = log.events(run_id, kinds=["contact."])
+    events = log.events(run_id, kinds=["contact.", TRIAL_REPORTED])
     return sum((Decimal(event.payload["charge"]) for event in events if "charge" in event.payload), Decimal(0))
 
 
 def contact_rows(run_id: RunId) -> list[dict[str, Any]]:
-    """Every message, wait and letter read, in order, with its charge and what it released.
+    """Every message, wait, letter read and trial reported, in order, with its charge and what it released.
 
     Nothing in a row depends on when or on which machine it was made: no ids, no wall-clock times, no scores.
     """
     rows: list[dict[str, Any]] = []
-    for event in log.events(run_id, kinds=[MESSAGE, WAIT, INBOX_READ]):
+    for event in log.events(run_id, kinds=[MESSAGE, WAIT, INBOX_READ, TRIAL_REPORTED]):
         payload = event.payload
         rows.append(
             {
-                "what": {MESSAGE: "message", WAIT: "wait", INBOX_READ: "letter"}[event.kind],
+                "what": _ROWS[event.kind],
                 "person": payload.get("person") or payload.get("sender"),
                 "text": payload.get("text") or payload.get("target"),
-                "answer": payload.get("answer"),
-                "kind": payload.get("kind"),
+                "answer": _report(payload) if event.kind == TRIAL_REPORTED else payload.get("answer"),
+                "kind": payload.get("kind") or payload.get("outcome"),
                 "topics": [{"topic": part["topic"], "result": part["result"]} for part in payload.get("parts", ())],
                 "facts": list(payload.get("facts", ())),
                 "grants": list(payload.get("grants", ())),
@@ -119,6 +140,10 @@ def contact_rows(run_id: RunId) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _report(payload: dict[str, Any]) -> str:
+    return "\n".join(said["text"] for said in payload["said"]) or str(payload["words"])
 
 
 def released_facts(run_id: RunId) -> list[str]:

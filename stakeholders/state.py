@@ -20,6 +20,7 @@ MESSAGE, WAIT, INBOX, INBOX_READ, DEADLINE = (
     "contact.inbox_read",
     "contact.deadline",
 )
+TRIAL_REQUESTED, TRIAL_REPORTED = "trial.requested", "trial.reported"
 SILENT_KINDS = ("automatic", "silent")  #: of messages that their person never read
 
 
@@ -82,6 +83,9 @@ class State:
     incidents: list[tuple[str, str]] = field(default_factory=list)  #: (incident, person)
     cost: Decimal = Decimal(0)
     deadline_passed: bool = False
+    trials: int = 0  #: that were reported and count
+    trial_pending: str | None = None  #: client id of the one that is being run
+    reports: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: client id → payload of the trial's report
     _last_request: str | None = None
 
     @classmethod
@@ -120,6 +124,14 @@ class State:
             self._release(payload["facts"], payload["sender"], "inbox")
         elif event.kind == DEADLINE:
             self.deadline_passed = True
+        elif event.kind == TRIAL_REQUESTED:
+            self._answered(payload)
+            self.trial_pending = payload["client_id"]
+        elif event.kind == TRIAL_REPORTED:
+            self.reports[payload["client_id"]] = payload
+            self.trial_pending = None
+            self.trials += payload["counted"]
+            self.cost += Decimal(payload["charge"])
 
     def _apply_message(self, payload: Mapping[str, Any]) -> None:
         self._answered(payload)

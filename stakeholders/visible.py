@@ -11,7 +11,17 @@ from typing import Any
 
 from stakeholders.calendar import words_for
 from stakeholders.script import Script
-from stakeholders.state import INBOX, INBOX_READ, MESSAGE, WAIT, LoggedEvent, State, moment
+from stakeholders.state import (
+    INBOX,
+    INBOX_READ,
+    MESSAGE,
+    TRIAL_REPORTED,
+    TRIAL_REQUESTED,
+    WAIT,
+    LoggedEvent,
+    State,
+    moment,
+)
 
 Item = dict[str, Any]
 
@@ -41,6 +51,17 @@ def shown_wait(payload: Mapping[str, Any]) -> Item:
         "id": payload["client_id"],
         "sent": clock_words(payload["before"]),
         "answered": clock_words(payload["after"]),
+    }
+
+
+def shown_trial(requested: Mapping[str, Any], report: Mapping[str, Any] | None) -> Item:
+    """A trial run: ``running``, or what people noticed, a sentence each (``said``) or our own ``words``."""
+    return {
+        "id": requested["client_id"],
+        "running": report is None,
+        "said": [said["text"] for said in report["said"]] if report else [],
+        "words": report["words"] if report else "",
+        "sent": clock_words(requested["at"]),
     }
 
 
@@ -79,12 +100,13 @@ def shown_clock(script: Script, state: State) -> Item | None:
 
 
 def shown_items(script: Script, events: Iterable[LoggedEvent], after: int = 0) -> list[Item]:
-    """The conversation in the order of the log, each item with ``seq`` and ``kind``: message, wait or letter.
+    """The conversation in the order of the log, each item with ``seq`` and ``kind``: message, wait, letter or trial.
 
     ``events`` are all events of the run from its first; items with a number up to ``after`` are left out. A letter that
-    is read appears a second time under the same id, then with its text.
+    is read, and a trial that is reported, appears a second time under the same id, then with its text.
     """
     letters: dict[str, tuple[Mapping[str, Any], int]] = {}
+    trials: dict[str, Mapping[str, Any]] = {}
     items: list[Item] = []
     for event in events:
         payload = event.payload
@@ -97,6 +119,11 @@ def shown_items(script: Script, events: Iterable[LoggedEvent], after: int = 0) -
             item = {"kind": "letter"} | shown_letter(script, *letters[payload["id"]], read=False)
         elif event.kind == INBOX_READ:
             item = {"kind": "letter"} | shown_letter(script, *letters[payload["id"]], read=True)
+        elif event.kind == TRIAL_REQUESTED:
+            trials[payload["client_id"]] = payload
+            item = {"kind": "trial"} | shown_trial(payload, None)
+        elif event.kind == TRIAL_REPORTED:
+            item = {"kind": "trial"} | shown_trial(trials[payload["client_id"]], payload)
         else:
             continue
         if event.seq > after:

@@ -254,7 +254,7 @@ def test_the_deadline_is_logged_once_and_nobody_answers_after_it(
 
 
 def test_a_customer_without_trial_environment_says_so(exchange: Exchange) -> None:
-    assert exchange.trial() == {"words": "There is no trial environment here."}
+    assert exchange.trial("t1") == {"words": "There is no trial environment here."}
 
 
 MESSAGES = [

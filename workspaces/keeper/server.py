@@ -284,6 +284,12 @@ class Keeper:
         changes = await workspace.work(workspace.sandbox.compare, request["path"], body)
         connection.answer({"changes": changes})
 
+    async def on_copy(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        target = Path(request["target"])
+        report = await self.workspace(request["run"]).copy(target, request["path"], FREEZE_BYTES)
+        report["sha256"] = await asyncio.to_thread(_sha256, target)
+        connection.answer(report)
+
     async def on_freeze(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         target = Path(request["target"])
         report = await self.workspace(request["run"]).freeze(target, request["path"], FREEZE_BYTES)

@@ -117,6 +117,10 @@ class Workspace:
         self.saved_signature = signature
         return True
 
+    async def copy(self, target: Path, path: str, max_bytes: int) -> dict[str, Any]:
+        """Pack ``path`` as ``freeze`` does, while everything inside goes on."""
+        return asdict(await self.work(self.sandbox.snapshot, target, paths=[path], max_bytes=max_bytes))
+
     async def freeze(self, target: Path, path: str, max_bytes: int) -> dict[str, Any]:
         """End all processes, pack ``path`` in one order, let processes start again."""
         async with self.lock:

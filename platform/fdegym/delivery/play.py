@@ -15,6 +15,7 @@ from typing import Any
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.begin import begin_command_run
 from fdegym.delivery.submit import clear_away, submit_run
+from fdegym.delivery.trials import run_this_trial
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -28,7 +29,7 @@ from scenarios.kit.load import Task
 from scenarios.kit.solutions import Solution, load_solution
 from stakeholders.matching import matcher_of
 from stakeholders.scripts import compiled_script
-from stakeholders.services import contact_rows, released_facts, send_message, wait
+from stakeholders.services import ask_trial, contact_rows, released_facts, send_message, wait
 from workspaces.services import put_file
 
 logger = logging.getLogger(__name__)
@@ -88,7 +89,9 @@ class Played:
 def _say(run: Run, step: Say, solution: Solution) -> None:
     """One step of the conversation; what it must release is looked up in the run's log, not in the answer's words."""
     before = log.head(run)[0]
-    if step.wait is not None:
+    if step.trial:
+        _try(run, step, solution)
+    elif step.wait is not None:
         wait(run.id, step.wait, uuid.uuid4().hex)
     elif step.to is not None and step.text is not None:
         send_message(run.id, step.to, step.text, uuid.uuid4().hex)
@@ -101,6 +104,18 @@ def _say(run: Run, step: Say, solution: Solution) -> None:
             raise SolutionMisplayed(
                 f"{solution.name}: the message to {step.to} ({step.text!r}) was to release {', '.join(missing)} and did not."
             )
+
+
+def _try(run: Run, step: Say, solution: Solution) -> None:
+    """Ask for a trial as a person does, and run it here: a command has no worker beside it."""
+    client_id = uuid.uuid4().hex
+    ask_trial(run.id, client_id)
+    report = run_this_trial(run, client_id)
+    said = [sentence["id"] for sentence in report["said"]]
+    missing = sorted(set(step.reports) - set(said))
+    if solution.strict and (missing or not report["counted"]):
+        told = ", ".join(said) or report["words"]
+        raise SolutionMisplayed(f"{solution.name}: the trial was to report {', '.join(missing) or 'something'}: {told}")
 
 
 def _overlay(run: Run, solution: Solution) -> int:
@@ -131,10 +146,10 @@ def play(
     progress("opening the workspace")
     run = begin_command_run(scenario_id, task_id, level)
     try:
+        _overlay(run, solution)  # first: a trial is of the solution's own system
         for number, step in enumerate(solution.conversation.steps, start=1):
             progress(f"message {number} of {len(solution.conversation.steps)}")
             _say(run, step, solution)
-        _overlay(run, solution)
         progress("submitting")
         submission = submit_run(run.id)
         progress("grading")

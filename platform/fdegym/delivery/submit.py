@@ -13,6 +13,7 @@ from django.db import transaction
 from fdegym.delivery.begin import reopen_workspace, wake
 from fdegym.delivery.left_out import left_out_of
 from fdegym.delivery.materials import desk_directory
+from fdegym.delivery.trials import forget_trials, withdraw_trials
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -44,6 +45,7 @@ def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
     frozen = _freeze(run, frozen_path)
     try:
         with transaction.atomic():
+            withdraw_trials(run)
             log.append(
                 run.id,
                 "run.frozen",
@@ -89,5 +91,6 @@ def clear_away(run: Run) -> None:
     """Remove workspace and desk socket of a run that is over; its log, record and submission stay."""
     if run.is_live:
         raise RunStateConflict("A run that is not over keeps its workspace.")
+    forget_trials(run)
     destroy_workspace(str(run.id))
     shutil.rmtree(desk_directory(run), ignore_errors=True)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from fdegym.delivery.begin import prepare_run
 from fdegym.delivery.leftovers import remove_leftovers
 from fdegym.delivery.submit import clear_away, submit_run
+from fdegym.delivery.trials import run_trials
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -40,6 +41,12 @@ def prepare(run_id: str) -> None:
         failures = len(log.events(run_id, kinds=["run.preparing_failed"]))
         if failures >= PREPARING_TRIES and Run.objects.get(pk=run_id).state == RunState.PREPARING:
             transition(event.run_id, RunState.FAILED, words)
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def try_systems() -> None:
+    """Run the trials that were asked for. A message wakes it, and every 10 s it looks for what no message announced."""
+    run_trials()
 
 
 @contextmanager
