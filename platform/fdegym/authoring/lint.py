@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+from fdegym.authoring.checks.leaks import Search, secrets_of
+from fdegym.authoring.checks.shown import Passage
 from grading.worlds import ensure_world
 from scenarios.kit.errors import Problem, ScenarioInvalid
 from scenarios.kit.format import LEVELS, Stakeholder, StakeholdersFile, Topic
 from scenarios.kit.gates import Condition, Gate
 from scenarios.kit.load import Scenario, Task
 from scenarios.kit.phrasings import PLACEHOLDER, Phrasings, load_phrasings
+from scenarios.kit.render import TextProblem
 from scenarios.kit.solutions import load_solution, solutions_on
+from scenarios.kit.trial import TrialWords
 
 _CHINESE = re.compile(r"[一-鿿]")
 LONGEST_FILE_LINES = 400
@@ -21,13 +28,15 @@ GATE_MET_WANTED, GATE_UNMET_WANTED = 8, 4
 
 def lint(scenario: Scenario) -> list[Problem]:
     """Every problem found, each with file and place; an empty list is a scenario that may go to admission."""
-    problems = [*_missing_files(scenario), *_long_files(scenario)]
+    problems = [*_missing_files(scenario), *_long_files(scenario), *_trial_functions(scenario)]
     for task_id in scenario.task_ids:
         try:
             task = ensure_world(scenario, task_id)
         except ScenarioInvalid as invalid:
             return [*problems, *invalid.problems]
         problems += _people(scenario, task)
+        problems += _inbox(scenario, task)
+        problems += _trial_words(scenario, task)
         problems += _solutions(scenario, task)
     problems += _phrasings(scenario)
     return list(dict.fromkeys(problems))
@@ -51,9 +60,20 @@ def _solutions(scenario: Scenario, task: Task) -> Iterator[Problem]:
         return
     for name in names:
         try:
-            load_solution(task, name)
+            solution = load_solution(task, name)
         except ScenarioInvalid as invalid:
             yield from invalid.problems
+            continue
+        trial = scenario.config.trial
+        for number, step in enumerate(solution.conversation.steps):
+            place = f"{name}, steps[{number}]"
+            if step.wait is not None and scenario.config.calendar is None:
+                yield Problem("conversation.toml", place, "waiting needs a calendar in scenario.toml")
+            if step.trial and trial is None:
+                yield Problem("conversation.toml", place, "a trial needs [trial] in scenario.toml")
+            unknown = sorted(set(step.reports) - {"quiet"} - set(trial.sentences if trial else ()))
+            if unknown:
+                yield Problem("conversation.toml", place, f"reports no sentence of [trial]: {', '.join(unknown)}")
 
 
 def _long_files(scenario: Scenario) -> Iterator[Problem]:
@@ -88,6 +108,92 @@ def _timeless(scenario: Scenario, person: Stakeholder, file: str, place: str) ->
     timed = person.availability.windows or person.availability.away_until or person.availability.leaves_after_hours
     if timed and scenario.config.calendar is None:
         yield Problem(file, f"{place}.availability", "needs a calendar in scenario.toml")
+
+
+def _inbox(scenario: Scenario, task: Task) -> Iterator[Problem]:
+    known = set(scenario.facts.texts)
+    for index, letter in enumerate(task.stakeholders.inbox):
+        place = f"inbox[{index}]"
+        timed = letter.when.after_hours is not None or letter.when.after_waits is not None or letter.when.delay_h
+        if timed and scenario.config.calendar is None:
+            yield Problem("stakeholders.toml", f"{place}.when", "hours and waits need a calendar in scenario.toml")
+        after = letter.when.after_fact
+        for fact in sorted({*letter.facts, *([after] if after is not None else [])} - known):
+            yield Problem("stakeholders.toml", place, f"{fact} has no text in facts.toml")
+        if unknown := sorted(set(letter.on) - set(scenario.task_ids)):
+            yield Problem("stakeholders.toml", f"{place}.on", f"no such task: {', '.join(unknown)}")
+
+
+# ---- trial runs ------------------------------------------------------------------------------------------------------
+
+
+def _trial_functions(scenario: Scenario) -> Iterator[Problem]:
+    """A scenario with trials has ``world.shadow`` and ``grader.trial``; read, not run."""
+    if scenario.config.trial is None:
+        return
+    for module, name in (("world", "shadow"), ("grader", "trial")):
+        file = f"{module}/__init__.py" if (scenario.folder / module).is_dir() else f"{module}.py"
+        if name not in _names_of(scenario.folder / file):
+            yield Problem(file, "", f"[trial] needs {module}.{name}, see scenarios/kit/world.py")
+
+
+def _names_of(path: Path) -> set[str]:
+    """What a module defines or imports at its top; nothing of one that is no Python, which building the world says."""
+    try:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+    except (OSError, ValueError, SyntaxError):
+        return set()
+    names: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _trial_words(scenario: Scenario, task: Task) -> Iterator[Problem]:
+    """Sentences that cannot be rendered, or that hold what has to be found out: a report tells what people noticed."""
+    if scenario.config.trial is None:
+        return
+    try:
+        words = TrialWords.of(scenario.config.trial, task.facts)
+    except TextProblem as error:
+        yield error.problem
+        return
+    search, values = Search(secrets_of(task)), _hidden_values(scenario)
+    for name, text in {**words.sentences, "quiet": words.quiet}.items():
+        place = "trial.quiet" if name == "quiet" else f"trial.sentences.{name}"
+        held = [*search.found(Passage(place, text))]
+        held += [f"{value}, what {key} is on some task" for value, key in values.items() if _holds(text, value)]
+        for secret in held:
+            yield Problem("scenario.toml", place, f"holds {secret}; a trial never tells the answer")
+
+
+def _hidden_values(scenario: Scenario) -> dict[str, str]:
+    """Values of facts that differ between tasks, as they would stand in a sentence → the fact."""
+    changed = {key for variant in scenario.facts.variants.values() for key in variant.facts}
+    found: dict[str, str] = {}
+    for task_id in scenario.task_ids:
+        for key, value in scenario.facts_of(task_id).items():
+            for item in (value if isinstance(value, list) else [value]) if key in changed else ():
+                if text := _as_written(item):
+                    found[text] = key
+    return found
+
+
+def _as_written(value: Any) -> str:
+    """A value that is worth looking for: no switch, no single digit, no short word."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) >= (2 if text.replace(".", "").isdigit() else 4) else ""
+
+
+def _holds(text: str, value: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text, re.IGNORECASE) is not None
 
 
 def _topic(scenario: Scenario, task: Task, topic: Topic, known: set[str], file: str, place: str) -> Iterator[Problem]:

@@ -196,7 +196,7 @@ def _ask(evidence: Evidence) -> str:
 
 
 def _replies(evidence: Evidence) -> str:
-    contacts = [event for event in evidence.events if event.kind.startswith("contact.")]
+    contacts = [event for event in evidence.events if event.kind.startswith(("contact.", "trial."))]
     if not contacts:
         return "Nobody was asked anything."
     run, prepared = evidence.run, _prepared(evidence)
@@ -205,7 +205,9 @@ def _replies(evidence: Evidence) -> str:
     evidence.task(run.release)
     difference = first_difference(compiled_script(run.scenario_id, run.task_id, run.release), evidence.events)
     if difference is None:
-        return f"{len(contacts)} messages, waits and letters decided again: same words, charges, facts and approvals."
+        tried = any(event.kind.startswith("trial.") for event in contacts)
+        what = "messages, waits, letters and trials" if tried else "messages, waits and letters"
+        return f"{len(contacts)} {what} decided again: same words, charges, facts and approvals."
     if prepared.payload["people"] != people_version():
         raise NotChecked(
             f"The rules that answered then ({prepared.payload['people']}) are not those here ({people_version()}), and "
@@ -271,7 +273,8 @@ def _for_each_grade(evidence: Evidence, problem_of: Callable[[Grade], str]) -> N
 def _contacts(evidence: Evidence) -> str:
     talk = evidence.conversation
     _for_each_grade(evidence, lambda grade: recount.miscounted_contacts(grade, talk))
-    return f"C = {talk.cost} from {sum(talk.contacts_by_person.values())} contacts."
+    trials = f" and {talk.trials} trials" if talk.trials else ""
+    return f"C = {talk.cost} from {sum(talk.contacts_by_person.values())} contacts{trials}."
 
 
 def _score(evidence: Evidence) -> str:

@@ -223,8 +223,10 @@ def contacts_of(log: Iterable[RunEvent], names: Names) -> list[Contact]:
         elif event.kind == "contact.inbox_read":
             person, text, answer = names.person(payload.get("sender")), "", ""
             outcome = "A message that came unasked. Free of charge."
-        elif event.kind.startswith("contact.") and _charge_of(event):
-            person, text, answer, outcome = "Trial run", "", "", ""
+        elif event.kind == "trial.reported":
+            person, text = "Trial run", ""
+            answer = "\n".join(said["text"] for said in payload["said"])
+            outcome = str(payload["words"]) if payload["counted"] else f"{payload['words']} Free of charge."
         else:
             continue
         contacts.append(Contact(person, clock, _charge_of(event), text, answer, outcome, _notes(payload, names)))
@@ -239,7 +241,9 @@ def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
         rows.append(PersonTotal(name, role, int(entry["contacts"]), Decimal(entry["cost"])))
     waiting = Decimal(str(grade.contacts.get("waiting") or "0"))
     if waiting:
-        rows.append(PersonTotal("Waiting and trials", "", 0, waiting))
+        rows.append(PersonTotal("Waiting", "", 0, waiting))
+    if trials := grade.contacts.get("trials"):
+        rows.append(PersonTotal("Trial runs", "", int(trials["count"]), Decimal(trials["cost"])))
     return rows
 
 

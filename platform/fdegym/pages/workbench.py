@@ -30,6 +30,7 @@ from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.begin import reopen_workspace
 from fdegym.delivery.submit import abandon_run, submit_run
 from fdegym.delivery.survey import delivery_survey
+from fdegym.delivery.trials import progress_of
 from fdegym.lib.errors import FdegymError, RunNotFound, RunStateConflict
 from fdegym.pages.markdown import to_html
 from fdegym.runs.access import get_run_for_user
@@ -44,6 +45,10 @@ EDITOR_BYTES = 1_000_000  #: larger files are shown by their beginning, read-onl
 UPLOAD_BYTES = 16 * 1024 * 1024
 #: Read before anything else, and so listed with the documents: path in the workspace → title.
 FIRST_READ = {"directory.md": "Who is who", "system/README.md": "The system as found: how production calls it"}
+ADDRESSES = (
+    *("people", "messages", "wait", "inbox", "trial", "state"),
+    *("files", "file", "document", "survey", "submit", "ticket"),
+)
 View = Callable[..., HttpResponse]
 
 
@@ -128,22 +133,7 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
         return render(request, "workbench/preparing.html", {"run": run, "scenario": scenario.config})
     task = ensure_world(scenario, run.task_id)
     documents = _documents(task.visible, task.system, scenario.config.documents)
-    addresses = {
-        name: reverse(f"workbench_{name}", args=[run.id])
-        for name in (
-            "people",
-            "messages",
-            "wait",
-            "inbox",
-            "files",
-            "file",
-            "document",
-            "survey",
-            "submit",
-            "ticket",
-            "state",
-        )
-    }
+    addresses = {name: reverse(f"workbench_{name}", args=[run.id]) for name in ADDRESSES}
     context = {
         "run": run,
         "scenario": scenario.config,
@@ -154,6 +144,7 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
             "urls": addresses | {"grading": reverse("grading", args=[run.id]), "login": reverse("account_login")},
             "begunAt": run.begun_at.isoformat(),
             "hasCalendar": scenario.config.calendar is not None,
+            "hasTrial": scenario.config.trial is not None,
         },
     }
     return render(request, "workbench/workbench.html", context)
@@ -363,6 +354,20 @@ def document(request: HttpRequest, run: Run) -> HttpResponse:
     if path.suffix != ".md":
         return _attachment(path.name, path.read_bytes())
     return HttpResponse(to_html(path.read_text(encoding="utf-8", errors="replace")))
+
+
+# ---- trying ----------------------------------------------------------------------------------------------------------
+
+
+@of_run(live=True)
+def trial(request: HttpRequest, run: Run) -> HttpResponse:
+    """POST: have ``system/`` as it stands tried; the report comes by the feed. GET: how far that is, whether one is left."""
+    if request.method == "GET":
+        return JsonResponse({"progress": progress_of(run), "left": bool(people.trials_left(run.id))})
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["GET", "POST"])
+    workspace.touch(str(run.id))
+    return JsonResponse({"trial": people.ask_trial(run.id, _text(_body(request), "id"))})
 
 
 # ---- submitting ------------------------------------------------------------------------------------------------------

@@ -17,5 +17,6 @@ urlpatterns = [
     path("file/", workbench.file, name="workbench_file"),
     path("document/", workbench.document, name="workbench_document"),
     path("survey/", workbench.survey, name="workbench_survey"),
+    path("trial/", workbench.trial, name="workbench_trial"),
     path("submit/", workbench.submit, name="workbench_submit"),
 ]

@@ -152,6 +152,7 @@
     for (const item of frame.items) {
       pending.delete(item.id);
       items.set(`${item.kind}:${item.id}`, item);
+      if (item.kind === "trial") dispatchEvent(new CustomEvent("workbench:trial", { detail: item }));
       if (ready && item.kind === "message" && item.person !== shown) news.add(item.person);
     }
     seq = Math.max(seq, frame.seq);
