@@ -77,8 +77,11 @@ class CalendarConfig(Strict):
 
 
 class GatewayAllowance(Strict):
-    run_tokens: int
-    calls_per_step: int = 0
+    """What the company's model gateway allows. Tokens in and out count alike."""
+
+    run_tokens: Annotated[int, Field(gt=0)]  #: of one run's work
+    replay_tokens: Annotated[int, Field(gt=0)] | None = None  #: of one grading; None: as many
+    calls_per_step: Annotated[int, Field(ge=0)] = 0  #: of one call of an entry point in production
 
 
 class RecordKind(Strict):
