@@ -1,0 +1,1 @@
+"""Claims desk of Quillon Freight."""
