@@ -124,7 +124,7 @@ def add_grade(submission: Submission, task: Task, measured: Measured, anchors: T
         breakdown=list(replay.breakdown),
         key_facts=key_fact_rows(task.key_facts, task.fact_texts, conversation),
         contacts=contact_row(conversation),
-        replay=replay_row(replay),
+        replay=replay_row(replay) | ({"model_use": dict(measured.model_use)} if measured.model_use else {}),
         environment=_environment(run, task, measured),
         figures=figures(replay, verdict),
     )

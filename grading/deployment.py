@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from fdegym.gateway.grades import GradeGateway
+from fdegym.gateway.places import ENVIRONMENT, INSIDE
 from grading.replay import PathObstructed
 from scenarios.kit.format import ScenarioConfig
 from workspaces.runtime.base import CallLimits, Limits, Mount, Sandbox, SandboxSpec, StepResult
@@ -43,10 +45,13 @@ class DeploymentRuntime(Protocol):
 
 
 class SandboxDeployment:
-    """``grading.replay.Deployment`` over a started sandbox. ``drops`` is the host's directory behind ``PRODUCTION``."""
+    """``grading.replay.Deployment`` over a started sandbox. ``drops`` is the host's directory behind ``PRODUCTION``.
 
-    def __init__(self, sandbox: FilesSandbox, drops: Path) -> None:
-        self._sandbox, self._drops = sandbox, drops
+    ``gateway`` is told of each step: what production may ask a model is counted by step.
+    """
+
+    def __init__(self, sandbox: FilesSandbox, drops: Path, gateway: GradeGateway | None = None) -> None:
+        self._sandbox, self._drops, self._gateway = sandbox, drops, gateway
 
     @property
     def sandbox(self) -> FilesSandbox:
@@ -99,6 +104,8 @@ class SandboxDeployment:
         return f"{PRODUCTION}/{name}"
 
     def step(self, argv: tuple[str, ...], limits: CallLimits) -> StepResult:
+        if self._gateway is not None:
+            self._gateway.begin_step()
         return self._sandbox.step(argv, limits=limits, working_directory=SYSTEM)
 
     def read(self, path: str, max_bytes: int) -> bytes | None:
@@ -124,14 +131,21 @@ class SandboxDeployment:
         return {"python": python, "sqlite": sqlite}
 
 
-def grade_spec(config: ScenarioConfig, system: Path, drops: Path, labels: Mapping[str, str]) -> SandboxSpec:
-    """A sandbox with the delivered system, production's drops, and nothing else."""
+def grade_spec(
+    config: ScenarioConfig, system: Path, drops: Path, labels: Mapping[str, str], gateway: Path | None = None
+) -> SandboxSpec:
+    """A sandbox with the delivered system, production's drops, the directory of the gateway's socket where there is one,
+    and nothing else."""
     limits = config.limits
+    mounts = [Mount(drops, PRODUCTION)]
+    if gateway is not None:
+        mounts.append(Mount(gateway, INSIDE))
     return SandboxSpec(
         limits=Limits(
             memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb, inodes=limits.inodes
         ),
-        mounts=(Mount(drops, PRODUCTION),),
+        mounts=tuple(mounts),
+        environment=ENVIRONMENT if gateway is not None else {},
         seed={SYSTEM: system},
         writable=(SYSTEM,),
         working_directory=SYSTEM,
@@ -142,7 +156,13 @@ def grade_spec(config: ScenarioConfig, system: Path, drops: Path, labels: Mappin
 
 @contextmanager
 def deployed(
-    runtime: DeploymentRuntime, config: ScenarioConfig, system: Path, *, labels: Mapping[str, str], scratch: Path
+    runtime: DeploymentRuntime,
+    config: ScenarioConfig,
+    system: Path,
+    *,
+    labels: Mapping[str, str],
+    scratch: Path,
+    gateway: GradeGateway | None = None,
 ) -> Iterator[SandboxDeployment]:
     """Deploy ``system`` (a folder, or a tar of ``Sandbox.snapshot``) and remove it again, also after a crash in between.
 
@@ -153,8 +173,9 @@ def deployed(
     drops = Path(tempfile.mkdtemp(prefix="drops-", dir=scratch))
     drops.chmod(0o755)
     try:
-        runtime.create(sandbox_id, grade_spec(config, system, drops, labels))
-        yield SandboxDeployment(runtime.start(sandbox_id), drops)
+        directory = None if gateway is None else gateway.directory
+        runtime.create(sandbox_id, grade_spec(config, system, drops, labels, directory))
+        yield SandboxDeployment(runtime.start(sandbox_id), drops, gateway)
     finally:
         try:
             runtime.destroy(sandbox_id)

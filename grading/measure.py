@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
+from fdegym.gateway.grades import GatewayLost, GradeGateway, grade_gateway, left_by_others
 from grading.deployment import SandboxDeployment, deployed
 from grading.overload import host_overloaded
 from grading.processes import is_alive, process_name
@@ -40,10 +42,11 @@ PURPOSE = {"purpose": "grade"}
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A replay, and the Python, SQLite and sandbox it ran under."""
+    """A replay, and the Python, SQLite and sandbox it ran under. ``model_use``: its calls of the model gateway, if any."""
 
     replay: GradedReplay
     environment: Mapping[str, str]
+    model_use: Mapping[str, Any] | None = None
 
 
 def _scratch() -> Path:
@@ -80,15 +83,16 @@ def measure(
     Raises ``ReplayVoid``, ``SandboxError`` or what the callbacks raise. The sandbox is gone when this returns.
     """
     runtime = grading_runtime()
-    with _both_sides(task, system, on_step) as (side, deployment):
+    with _both_sides(task, system, on_step) as (side, deployment, gateway):
         versions = deployment.versions()
         on_step("start")
         replay = replay_delivery(
             side, watched(deployment), replay_task(task, salt), progress=progress, host_overloaded=host_overloaded
         )
+        model_use = gateway.close() if gateway is not None else None
     enforced = runtime.report().limits_enforced_by
     limits = ", ".join(f"{what} by {by}" for what, by in sorted(enforced.items()))
-    return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits})
+    return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits}, model_use)
 
 
 def try_system(
@@ -102,28 +106,39 @@ def try_system(
 
     Raises as ``measure``.
     """
-    with _both_sides(task, system, on_step) as (side, deployment):
+    with _both_sides(task, system, on_step) as (side, deployment, gateway):
         on_step("start")
-        return try_delivery(side, deployment, replay_task(task), progress=progress, host_overloaded=host_overloaded)
+        tried = try_delivery(side, deployment, replay_task(task), progress=progress, host_overloaded=host_overloaded)
+        if gateway is not None:
+            gateway.close()
+    return tried
 
 
 @contextmanager
 def _both_sides(
     task: Task, system: Path, on_step: Callable[[str], None]
-) -> Iterator[tuple[ScenarioSide, SandboxDeployment]]:
-    """The scenario's process and the deployed system; what the scenario said last goes into the detail of a void."""
+) -> Iterator[tuple[ScenarioSide, SandboxDeployment, GradeGateway | None]]:
+    """The scenario's process, the deployed system and its model gateway, if the scenario has one.
+
+    What the scenario said last goes into the detail of a void. A gateway that fails voids the replay: it may be tried
+    again, and answers that were had are not asked for anew.
+    """
     runtime, scenario = grading_runtime(), task.scenario
     on_step("copy")
-    labels = {**PURPOSE, "by": process_name()}
-    with (
-        deployed(runtime, scenario.config, system, labels=labels, scratch=_scratch() / process_name()) as deployment,
-        scenario_side(runtime, scenario) as (side, stderr),
-    ):
-        try:
-            yield side, deployment
-        except ReplayVoid as void:
-            void.detail = f"{void.detail}\n{tail(stderr)}".strip()
-            raise
+    labels, scratch = {**PURPOSE, "by": process_name()}, _scratch() / process_name()
+    try:
+        with (
+            grade_gateway(scenario.id, scenario.release, scenario.config.gateway, process_name()) as gateway,
+            deployed(runtime, scenario.config, system, labels=labels, scratch=scratch, gateway=gateway) as deployment,
+            scenario_side(runtime, scenario) as (side, stderr),
+        ):
+            try:
+                yield side, deployment, gateway
+            except ReplayVoid as void:
+                void.detail = f"{void.detail}\n{tail(stderr)}".strip()
+                raise
+    except GatewayLost as lost:
+        raise ReplayVoid("The model gateway failed while grading.", retry=True, detail=str(lost)) from lost
 
 
 def replay_task(task: Task, salt: str | None = None) -> ReplayTask:
@@ -161,6 +176,8 @@ def remove_leftovers() -> int:
     for sandbox in left:
         logger.warning("removing the sandbox %s: the process that graded in it was killed", sandbox.id)
         runtime.destroy(sandbox.id)
+    for directory in left_by_others(is_alive):
+        shutil.rmtree(directory, ignore_errors=True)
     if _scratch().is_dir():
         for folder in _scratch().iterdir():
             if not is_alive(folder.name):

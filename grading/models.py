@@ -90,7 +90,8 @@ class Grade(models.Model):
     - ``key_facts``: ``[{"id", "title", "text", "released", "visible_in"}]``, as they read on this task at that time;
     - ``contacts``: ``{"people": {id: {"contacts", "cost"}}, "waiting": amount, "grants": [...], "facts": [...]}``, and where
       trials were run ``"trials": {"count", "cost"}``;
-    - ``replay``: ``{"cpu_s", "wall_s", "calls", "failures": {entry point: ...}}``;
+    - ``replay``: ``{"cpu_s", "wall_s", "calls", "failures": {entry point: ...}}``, and ``"model_use"`` where the delivery
+      asked the model gateway (``fdegym.gateway.accounts.use_of_grade``);
     - ``environment``: package, Python and SQLite (of the sandbox), sandbox kind, what enforces its limits.
     """
 

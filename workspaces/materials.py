@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fdegym.gateway.places import INSIDE
 from workspaces.runtime.base import Limits, Mount, SandboxSpec
 
 DESK_TARGET = "/run/desk"
@@ -18,6 +19,7 @@ class WorkspaceMaterials:
     read_only: Mapping[str, Path]
     seed: Mapping[str, Path]
     desk_socket_dir: Path  #: shown as /run/desk; the directory, so that a restarted desk is found again
+    gateway_socket_dir: Path | None = None  #: shown as /run/gateway, in the same way, where there is one
     hostname: str = "workspace"
     limits: Limits = field(default_factory=Limits)
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -26,6 +28,8 @@ class WorkspaceMaterials:
         """The sandbox that these make for a run."""
         mounts = [Mount(source, target) for target, source in sorted(self.read_only.items())]
         mounts.append(Mount(self.desk_socket_dir, DESK_TARGET))
+        if self.gateway_socket_dir is not None:
+            mounts.append(Mount(self.gateway_socket_dir, INSIDE))
         return SandboxSpec(
             limits=self.limits,
             mounts=tuple(mounts),

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from fdegym.gateway.configuration import GATEWAY_VARIABLES, GatewayConfiguration, GatewayMisconfigured, read_gateway
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Longest address of a unix socket is 108 bytes; run ids and file names below the socket directory take 60 of them.
 LONGEST_SOCKET_DIRECTORY = 45
@@ -58,6 +60,7 @@ class Environment:
     workspaces: int | None = None  #: of one host; None: from its memory
     workspaces_mb: int | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    gateway: GatewayConfiguration = field(default_factory=GatewayConfiguration)
 
     @property
     def broker_url(self) -> str:
@@ -100,6 +103,7 @@ VARIABLES: dict[str, str] = {
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
     "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
     "SCENARIO_DIRS": "directories of private scenarios, separated by colons (default none)",
+    **GATEWAY_VARIABLES,
 }
 
 
@@ -191,6 +195,13 @@ def _scenario_directories() -> tuple[Path, ...]:
         if not path.is_dir():
             raise EnvironmentProblem(f"SCENARIO_DIRS names {path}, which is no directory that this user can see.")
     return found
+
+
+def _gateway() -> GatewayConfiguration:
+    try:
+        return read_gateway(os.environ)
+    except GatewayMisconfigured as problem:
+        raise EnvironmentProblem(str(problem)) from problem
 
 
 def _secret_key(var: Path) -> str:
@@ -299,6 +310,7 @@ def read() -> Environment:
         old_keys=_old_keys(),
         workspaces=workspaces,
         workspaces_mb=workspaces_mb,
+        gateway=_gateway(),
     )
     environment.prepare()
     return environment

@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "fdegym.accounts",
     "fdegym.catalog",
     "fdegym.runs",
+    "fdegym.gateway",
     "workspaces",
     "stakeholders",
     "grading",
@@ -150,6 +151,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 10.0,
         "options": {"expires": 10},  # a worker that was away finds one sweep, not all it missed
     },
+    "run trials that no message announced": {
+        "task": "fdegym.delivery.tasks.try_systems",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "remove what no run owns": {
         "task": "fdegym.delivery.tasks.sweep_workspaces",
         "schedule": 60.0,
@@ -225,6 +231,9 @@ SERVESTATIC_USE_MANIFEST = not DEBUG
 KEEPER_SOCKET = ENVIRONMENT.sockets / "keeper.sock"
 SANDBOX_DIR = VAR / "sandboxes"
 DESK_DIR = ENVIRONMENT.sockets / "desk"
+GATEWAY = ENVIRONMENT.gateway
+GATEWAY_DIR = ENVIRONMENT.sockets / "gateway"
+GATEWAY_BODIES = VAR / "gateway"
 WORLD_CACHE = VAR / "worlds"
 SUBMISSION_DIR = VAR / "submissions"
 CACHE_DIR = VAR / "cache"

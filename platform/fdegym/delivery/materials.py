@@ -7,6 +7,8 @@ from pathlib import Path
 from django.conf import settings
 
 import stakeholders
+from fdegym.gateway.places import ENVIRONMENT as GATEWAY_ENVIRONMENT
+from fdegym.gateway.places import make_directory, run_directory
 from fdegym.runs.models import Run
 from scenarios.kit.load import Task
 from workspaces.materials import WorkspaceMaterials
@@ -25,6 +27,7 @@ def materials_of(run: Run, task: Task) -> WorkspaceMaterials:
     visible, limits = task.visible, task.scenario.config.limits
     desk = desk_directory(run)
     desk.mkdir(mode=0o700, parents=True, exist_ok=True)
+    gateway = None if task.scenario.config.gateway is None else make_directory(run_directory(run.id))
     return WorkspaceMaterials(
         read_only={
             f"{INSIDE}/TASK.md": visible / "briefs" / run.level / "TASK.md",
@@ -35,9 +38,10 @@ def materials_of(run: Run, task: Task) -> WorkspaceMaterials:
         },
         seed={f"{INSIDE}/system": task.system},
         desk_socket_dir=desk,
+        gateway_socket_dir=gateway,
         hostname=task.scenario.id.split("_")[0],
         limits=Limits(
             memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb, inodes=limits.inodes
         ),
-        environment={"ASK_SOCKET": "/run/desk/desk.sock"},
+        environment={"ASK_SOCKET": "/run/desk/desk.sock", **({} if gateway is None else GATEWAY_ENVIRONMENT)},
     )

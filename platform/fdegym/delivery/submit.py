@@ -14,6 +14,7 @@ from fdegym.delivery.begin import reopen_workspace, wake
 from fdegym.delivery.left_out import left_out_of
 from fdegym.delivery.materials import desk_directory
 from fdegym.delivery.trials import forget_trials, withdraw_trials
+from fdegym.gateway.places import run_directory
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -88,9 +89,10 @@ def _wake_grader() -> None:
 
 
 def clear_away(run: Run) -> None:
-    """Remove workspace and desk socket of a run that is over; its log, record and submission stay."""
+    """Remove workspace and sockets of a run that is over; its log, record and submission stay."""
     if run.is_live:
         raise RunStateConflict("A run that is not over keeps its workspace.")
     forget_trials(run)
     destroy_workspace(str(run.id))
     shutil.rmtree(desk_directory(run), ignore_errors=True)
+    shutil.rmtree(run_directory(run.id), ignore_errors=True)
