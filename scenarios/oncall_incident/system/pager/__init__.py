@@ -1,0 +1,1 @@
+"""pager: compiles the routing table of the pager gateway."""
