@@ -1,12 +1,13 @@
-"""`make run`: the four processes of the product on one machine, each restarted alone when it ends.
+"""`make run`: the five processes of the product on one machine, each restarted alone when it ends.
 
     python3 ops/supervisor.py
 
-Standard library only. A deployment runs the same four commands as services instead (``docs/hosting.md``).
+Standard library only. A deployment runs the same five commands as services instead (``docs/hosting.md``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -26,6 +27,8 @@ STOP_PATIENCE_S = 8.0
 LONGEST_PAUSE_S = 10.0
 HEALTHY_AFTER_S = 20.0
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+GATEWAY_KEY, GATEWAY_KEY_FILE = "FDEGYM_GATEWAY_KEY", "FDEGYM_GATEWAY_KEY_FILE"
 
 
 def say(text: str) -> None:
@@ -37,13 +40,30 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def take_gateway_key() -> tuple[dict[str, str], bytes]:
+    """What the gateway's process alone is given: variables, and the key for its standard input, "" where there is none.
+
+    The key is in nobody's environment from here on, and of this process's first one nobody but root can read it.
+    """
+    key, file = os.environ.pop(GATEWAY_KEY, ""), os.environ.pop(GATEWAY_KEY_FILE, "")
+    if key:
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
+        return {GATEWAY_KEY_FILE: "/dev/stdin"}, key.encode()
+    return ({GATEWAY_KEY_FILE: file} if file else {}), b""
+
+
 @dataclass
 class Service:
-    """One process: its command, its log, and how often it ended lately."""
+    """One process: its command, its log, and how often it ended lately.
+
+    ``own``: variables that only this process gets. ``told``: what it finds on its standard input.
+    """
 
     name: str
     argv: list[str]
     log: Path
+    own: dict[str, str] = field(default_factory=dict)
+    told: bytes = field(default=b"", repr=False)
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     failures: int = 0
@@ -54,12 +74,16 @@ class Service:
             self.process = subprocess.Popen(
                 self.argv,
                 cwd=home,
-                env=environment,
+                env={**environment, **self.own},
                 stdout=log,
                 stderr=log,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if self.told else subprocess.DEVNULL,
                 preexec_fn=end_with_parent,
             )
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):  # it ended at once; that is told below
+                self.process.stdin.write(self.told)
+                self.process.stdin.close()
         self.started_at = time.monotonic()
 
     def look_after(self, home: Path, environment: dict[str, str]) -> None:
@@ -141,7 +165,8 @@ def services(home: Path, bind: str, port: int, var: Path, sockets: Path) -> list
     ]
     worker = ["-m", "celery", "-A", "fdegym", "worker", "-B", "-s", str(var / "beat-schedule"), "--concurrency", "2"]
     worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle", "-n", "worker@localhost"]
-    commands = {"keeper": keeper, "desk": [str(home / "manage.py"), "desk"], "worker": worker, "site": site}
+    commands = {"keeper": keeper, "desk": [str(home / "manage.py"), "desk"]}
+    commands |= {"gateway": [str(home / "manage.py"), "gateway"], "worker": worker, "site": site}
     return [Service(name, [python, *argv], logs / f"{name}.log") for name, argv in commands.items()]
 
 
@@ -198,6 +223,7 @@ def main() -> int:
     home = place.CHECKOUT
     os.chdir(home)
     bind, port, var, sockets = settings_of(home)
+    own, told = take_gateway_key()
     lock = only_one(var)
     refuse_taken_port(bind, port)
     environment = {
@@ -209,6 +235,9 @@ def main() -> int:
         "OPENBLAS_NUM_THREADS": "1",
     }
     running = services(home, bind, port, var, sockets)
+    for service in running:
+        if service.name == "gateway":
+            service.own, service.told = own, told
     shown = "127.0.0.1" if bind in ("0.0.0.0", "::") else bind
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
     stopping = False

@@ -1,4 +1,4 @@
-"""Desk and keeper for a command that runs while the site does not: the same two processes, for as long as it lasts."""
+"""Desk, keeper and gateway for a command that runs while the site does not: the same processes, for as long as it lasts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from fdegym.gateway.key import without_key
+from fdegym.gateway.places import CONTROL_NAME, gateway_root
 from fdegym.lib.errors import ServiceUnavailable
 
 logger = logging.getLogger(__name__)
@@ -31,8 +33,9 @@ def _answers(path: Path) -> bool:
     return True
 
 
-def _start(argv: list[str], log: Path) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": f"{settings.ROOT}:{settings.ROOT / 'platform'}"}
+def _start(name: str, argv: list[str], log: Path) -> subprocess.Popen[bytes]:
+    given = dict(os.environ) if name == "gateway" else without_key(os.environ)
+    environment = {**given, "PYTHONPATH": f"{settings.ROOT}:{settings.ROOT / 'platform'}"}
     with log.open("ab") as stream:
         return subprocess.Popen(
             [sys.executable, *argv],
@@ -47,24 +50,25 @@ def _start(argv: list[str], log: Path) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def local_services() -> Iterator[None]:
-    """Desk and keeper answer inside this block: those of the running site if it runs, else our own, ended afterwards."""
+    """Desk, keeper and gateway answer inside this block: those of the running site if it runs, else our own, ended
+    afterwards. Without a model connected no gateway is started: what is asked of one is answered by nobody."""
     logs = Path(settings.VAR) / "logs"
     logs.mkdir(exist_ok=True)
     keeper = Path(settings.KEEPER_SOCKET)
-    desk = Path(settings.DESK_DIR) / "site.sock"
-    wanted = {
-        keeper: ["-m", "workspaces.keeper", "--state-dir", str(settings.SANDBOX_DIR), "--socket", str(keeper)],
-        desk: [str(settings.ROOT / "manage.py"), "desk"],
-    }
+    manage = str(settings.ROOT / "manage.py")
+    keeping = ["-m", "workspaces.keeper", "--state-dir", str(settings.SANDBOX_DIR), "--socket", str(keeper)]
+    wanted = {"keeper": (keeper, keeping), "desk": (Path(settings.DESK_DIR) / "site.sock", [manage, "desk"])}
+    if settings.GATEWAY.enabled:
+        wanted["gateway"] = gateway_root() / CONTROL_NAME, [manage, "gateway"]
     started: list[subprocess.Popen[bytes]] = []
     try:
-        for path, argv in wanted.items():
+        for name, (path, argv) in wanted.items():
             if not _answers(path):
-                started.append(_start(argv, logs / f"{path.stem}-of-command.log"))
+                started.append(_start(name, argv, logs / f"{name}-of-command.log"))
         deadline = time.monotonic() + START_PATIENCE_S
-        while not all(_answers(path) for path in wanted):
+        while not all(_answers(path) for path, _ in wanted.values()):
             if any(process.poll() is not None for process in started) or time.monotonic() > deadline:
-                raise ServiceUnavailable(f"Desk or keeper did not start; their logs are in {logs}.")
+                raise ServiceUnavailable(f"Desk, keeper or gateway did not start; their logs are in {logs}.")
             time.sleep(0.05)
         yield
     finally:

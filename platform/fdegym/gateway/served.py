@@ -206,19 +206,21 @@ class _Call:
         self._request, self._hash, self._model, self._price = request, request_hash, model, price
         self._reserved, self._size = reserved, size
         self._begun = time.monotonic()
-        self._outcome = "gateway_failed"
-        self._usage: Usage | None = None
+        self._outcome = LEFT  # while it waits for its turn; then nothing was asked, and nothing is charged
+        self._usage: Usage | None = Usage(0, 0, 0)
         self._answered: Answered | None = None
         self._refused: GatewayProblem | None = None
 
     async def answer(self) -> Answered:
         """The provider's answer as a whole. Raises ``GatewayProblem``."""
         try:
-            found = await self._services.provider.answer(
-                self._request, request_hash=self._hash, model=self._request.model
-            )
+            self._ask()
+            found = await self._services.provider.answer(self._request, request_hash=self._hash, model=self._model)
         except GatewayProblem as problem:
             self._failed(problem)
+            raise
+        except asyncio.CancelledError:
+            self._outcome = LEFT
             raise
         self._got(found)
         return found
@@ -227,6 +229,7 @@ class _Call:
         """The provider's answer as it comes. What breaks off in the middle says so in the stream, and has no end."""
         request = self._request
         try:
+            self._ask()
             async with self._services.provider.stream(request, request_hash=self._hash, model=self._model) as stream:
                 async for piece in stream.events():
                     if not responder.begun:
@@ -248,6 +251,10 @@ class _Call:
             await responder.send(usage)
         await responder.send(b"data: [DONE]\n\n")
         await responder.end_stream()
+
+    def _ask(self) -> None:
+        """From here on the provider may charge for it."""
+        self._outcome, self._usage = "gateway_failed", None
 
     def _got(self, found: Answered) -> None:
         self._outcome, self._answered = ANSWERED, found
