@@ -12,28 +12,77 @@ ONE_DAY = timedelta(days=1)
 
 _FIXED: dict[str, tuple[tuple[int, int, str], ...]] = {
     "NL": ((4, 27, "Koningsdag"), (12, 25, "Kerstmis"), (12, 26, "Tweede kerstdag")),
-    "BE": ((5, 1, "Dag van de Arbeid"), (7, 21, "Nationale feestdag"), (8, 15, "O.L.V. Hemelvaart"))
-    + ((11, 1, "Allerheiligen"), (11, 11, "Wapenstilstand"), (12, 25, "Kerstmis")),
-    "DE": ((5, 1, "Tag der Arbeit"), (10, 3, "Tag der Deutschen Einheit"), (12, 25, "1. Weihnachtstag"))
-    + ((12, 26, "2. Weihnachtstag"),),
-    "FR": ((5, 1, "Fête du travail"), (5, 8, "Victoire 1945"), (7, 14, "Fête nationale"), (8, 15, "Assomption"))
-    + ((11, 1, "Toussaint"), (11, 11, "Armistice"), (12, 25, "Noël")),
-    "AT": ((1, 6, "Heilige Drei Könige"), (5, 1, "Staatsfeiertag"), (8, 15, "Mariä Himmelfahrt"))
-    + ((10, 26, "Nationalfeiertag"), (11, 1, "Allerheiligen"), (12, 8, "Mariä Empfängnis"))
-    + ((12, 25, "Christtag"), (12, 26, "Stefanitag")),
-    "PL": ((1, 6, "Trzech Króli"), (5, 1, "Święto Pracy"), (5, 3, "Święto Konstytucji"), (8, 15, "Wniebowzięcie NMP"))
-    + ((11, 1, "Wszystkich Świętych"), (11, 11, "Święto Niepodległości"), (12, 25, "Boże Narodzenie"))
-    + ((12, 26, "Drugi dzień świąt"),),
-    "CZ": ((5, 1, "Svátek práce"), (5, 8, "Den vítězství"), (7, 6, "Jan Hus"), (9, 28, "Den české státnosti"))
-    + ((10, 28, "Vznik Československa"), (11, 17, "Den boje za svobodu"), (12, 24, "Štědrý den"))
-    + ((12, 25, "1. svátek vánoční"), (12, 26, "2. svátek vánoční")),
+    "BE": (
+        (5, 1, "Dag van de Arbeid"),
+        (7, 21, "Nationale feestdag"),
+        (8, 15, "O.L.V. Hemelvaart"),
+        (11, 1, "Allerheiligen"),
+        (11, 11, "Wapenstilstand"),
+        (12, 25, "Kerstmis"),
+    ),
+    "DE": (
+        (5, 1, "Tag der Arbeit"),
+        (10, 3, "Tag der Deutschen Einheit"),
+        (12, 25, "1. Weihnachtstag"),
+        (12, 26, "2. Weihnachtstag"),
+    ),
+    "FR": (
+        (5, 1, "Fête du travail"),
+        (5, 8, "Victoire 1945"),
+        (7, 14, "Fête nationale"),
+        (8, 15, "Assomption"),
+        (11, 1, "Toussaint"),
+        (11, 11, "Armistice"),
+        (12, 25, "Noël"),
+    ),
+    "AT": (
+        (1, 6, "Heilige Drei Könige"),
+        (5, 1, "Staatsfeiertag"),
+        (8, 15, "Mariä Himmelfahrt"),
+        (10, 26, "Nationalfeiertag"),
+        (11, 1, "Allerheiligen"),
+        (12, 8, "Mariä Empfängnis"),
+        (12, 25, "Christtag"),
+        (12, 26, "Stefanitag"),
+    ),
+    "PL": (
+        (1, 6, "Trzech Króli"),
+        (5, 1, "Święto Pracy"),
+        (5, 3, "Święto Konstytucji"),
+        (8, 15, "Wniebowzięcie NMP"),
+        (11, 1, "Wszystkich Świętych"),
+        (11, 11, "Święto Niepodległości"),
+        (12, 25, "Boże Narodzenie"),
+        (12, 26, "Drugi dzień świąt"),
+    ),
+    "CZ": (
+        (5, 1, "Svátek práce"),
+        (5, 8, "Den vítězství"),
+        (7, 6, "Jan Hus"),
+        (9, 28, "Den české státnosti"),
+        (10, 28, "Vznik Československa"),
+        (11, 17, "Den boje za svobodu"),
+        (12, 24, "Štědrý den"),
+        (12, 25, "1. svátek vánoční"),
+        (12, 26, "2. svátek vánoční"),
+    ),
     "DK": ((6, 5, "Grundlovsdag"), (12, 24, "Juleaften"), (12, 25, "Juledag"), (12, 26, "2. juledag")),
     "GB": ((12, 25, "Christmas Day"), (12, 26, "Boxing Day")),
     "IE": ((3, 17, "St Patrick's Day"), (12, 25, "Christmas Day"), (12, 26, "St Stephen's Day")),
-    "FI": ((1, 6, "Loppiainen"), (5, 1, "Vappu"), (12, 6, "Itsenäisyyspäivä"), (12, 25, "Joulupäivä"))
-    + ((12, 26, "Tapaninpäivä"),),
-    "TR": ((4, 23, "Ulusal Egemenlik"), (5, 1, "Emek Bayramı"), (5, 19, "Gençlik Bayramı"))
-    + ((8, 30, "Zafer Bayramı"), (10, 29, "Cumhuriyet Bayramı")),
+    "FI": (
+        (1, 6, "Loppiainen"),
+        (5, 1, "Vappu"),
+        (12, 6, "Itsenäisyyspäivä"),
+        (12, 25, "Joulupäivä"),
+        (12, 26, "Tapaninpäivä"),
+    ),
+    "TR": (
+        (4, 23, "Ulusal Egemenlik"),
+        (5, 1, "Emek Bayramı"),
+        (5, 19, "Gençlik Bayramı"),
+        (8, 30, "Zafer Bayramı"),
+        (10, 29, "Cumhuriyet Bayramı"),
+    ),
 }
 _NO_EASTER = frozenset({"TR"})
 

@@ -23,6 +23,7 @@ Letter = Literal["", "won", "unfounded"]
 CLERK_EUR = 12.0  #: a payment without a rule is keyed by a clerk
 ASSESSOR_EUR = 18.0
 CONTESTED_EUR = 70.0  #: a payment that is too low
+TOKEN = 0.5  #: below this share of what is owed, a payment is fought over as a refusal is
 COMPLAINT_EUR = 45.0
 DISPUTE_EUR = {"spot": 120.0, "frame": 320.0, "key": 320.0}
 MEMORY_DAYS = 20
@@ -69,7 +70,8 @@ def pay(filed: Filed, row: Row, today: date, day: int, terms: Terms) -> Settled:
     """What a payment costs. One that is short by no more than rounding is made up on the claimant's reminder."""
     owed, paid, extra = filed.owed, row.amount, 0.0
     if owed > 0 and paid < ENOUGH * owed - ROUNDING_EUR:
-        paid, extra = owed, CONTESTED_EUR
+        extra = DISPUTE_EUR[filed.claim.shipment.cls] if paid < TOKEN * owed else CONTESTED_EUR
+        paid = owed
     elif owed > 0:
         paid = max(paid, owed)
     letter: Letter = ""

@@ -115,8 +115,14 @@ def hauliers_csv() -> bytes:
 
 def depots_csv(live_from: date) -> bytes:
     rows = [
-        (one.code, one.city, one.country, one.offset_h, NEW_SYSTEM if one.new_system else OLD_SYSTEM)
-        + (live_from.isoformat() if one.new_system else "",)
+        (
+            one.code,
+            one.city,
+            one.country,
+            one.offset_h,
+            NEW_SYSTEM if one.new_system else OLD_SYSTEM,
+            live_from.isoformat() if one.new_system else "",
+        )
         for one in DEPOTS
     ]
     return csv_bytes(("depot", "city", "country", "utc_offset_h", "warehouse_system", "live_from"), rows)

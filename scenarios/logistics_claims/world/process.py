@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from scenarios.kit.world import Streams
-from scenarios.logistics_claims.world import days
 from scenarios.logistics_claims.world.claims import Claim
 from scenarios.logistics_claims.world.decks import Deck, Geometric, Lognormal, Uniform, chance
 from scenarios.logistics_claims.world.places import CUSTOMERS, KEY, SPOT, Customer, Rates, customers
