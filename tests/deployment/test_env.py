@@ -76,6 +76,23 @@ WRONG = [
     ("REDIS_URL", "localhost:6379"),
     ("REDIS_URL", "redis://:hunter2@host:66000/0"),
     ("SCENARIO_DIRS", "/no/such/directory"),
+    ("FDEGYM_GATEWAY", "someone"),
+    ("FDEGYM_GATEWAY", "openai"),
+    ("FDEGYM_GATEWAY_URL", "models.example.org/v1"),
+    ("FDEGYM_GATEWAY_URL", "https://alice:hunter2@models.example.org/v1"),
+    ("FDEGYM_GATEWAY_URL", "https://models.example.org:0/v1"),
+    ("FDEGYM_GATEWAY_URL", "https://models.example.org/v1?key=hunter2"),
+    ("FDEGYM_GATEWAY_MODELS", "small"),
+    ("FDEGYM_GATEWAY_MODELS", "small=0.15"),
+    ("FDEGYM_GATEWAY_MODELS", "small=0.0001/1"),
+    ("FDEGYM_GATEWAY_MODELS", "small=1/2,small=1/2"),
+    ("FDEGYM_GATEWAY_MODELS", "default=1/2"),
+    ("FDEGYM_GATEWAY_CURRENCY", "dollars"),
+    ("FDEGYM_GATEWAY_MONEY", "-1"),
+    ("FDEGYM_GATEWAY_MONEY", "1e3"),
+    ("FDEGYM_GATEWAY_TIMEOUT_S", "0"),
+    ("FDEGYM_GATEWAY_TIMEOUT_S", "601"),
+    ("FDEGYM_GATEWAY_BODIES", "perhaps"),
 ]
 
 
@@ -94,7 +111,9 @@ def test_a_wrong_value_is_refused_in_one_sentence_that_names_the_variable(
 
 
 def test_every_variable_that_can_be_wrong_is_tried_here() -> None:
-    anything_goes = {"FDEGYM_VAR", "WORLD_SALT"}
+    # the key is read by the gateway's process alone, a recording is looked for only where it is answered from
+    of_the_gateway = {"FDEGYM_GATEWAY_KEY", "FDEGYM_GATEWAY_KEY_FILE", "FDEGYM_GATEWAY_RECORDING"}
+    anything_goes = {"FDEGYM_VAR", "WORLD_SALT"} | of_the_gateway
     assert set(env.VARIABLES) - {name for name, _ in WRONG} == anything_goes
 
 

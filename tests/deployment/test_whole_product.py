@@ -1,4 +1,4 @@
-"""All four processes, as `make run` starts them, on PostgreSQL and Redis: from the brief to the queue and out of it."""
+"""All five processes, as `make run` starts them, on PostgreSQL and Redis: from the brief to the queue and out of it."""
 
 from __future__ import annotations
 

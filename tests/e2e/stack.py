@@ -1,4 +1,4 @@
-"""The product as `make run` starts it: the real supervisor and its four processes, with a port and directory of its own."""
+"""The product as `make run` starts it: the real supervisor and its five processes, with a port and directory of its own."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from fdegym.delivery.evidence import UNREADABLE, Evidence, NotChecked, read_evidence
 from fdegym.delivery.given import GIVEN, ask_hash, hashes_of
+from fdegym.gateway import audit as model_calls
+from fdegym.gateway.use import use_of_events
 from fdegym.runs import audit as logs
 from fdegym.runs.models import BEGUN, Run, RunEvent, RunOrigin, RunState
 from grading import recount
@@ -321,6 +323,17 @@ def _ends(evidence: Evidence) -> str:
     return f"As found {anchors.kpi_baseline:g}, reference {anchors.kpi_reference:g}, as admitted."
 
 
+def _model_use(evidence: Evidence) -> str:
+    pairs = [(event.kind, event.payload) for event in evidence.events]
+    problem = model_calls.miscounted_work(evidence.run, pairs)
+    _require(f"{problem[:1].upper()}{problem[1:]}." if problem else "")
+    _for_each_grade(evidence, lambda grade: model_calls.miscounted_grading(grade.replay.get("model_use")))
+    work = use_of_events(pairs)
+    if not work.calls and not any(grade.replay.get("model_use") for grade in evidence.grades):
+        return "No language model was asked."
+    return f"{work.calls} calls during work, {work.tokens} tokens, {work.money}; no part of the score."
+
+
 def _versions(evidence: Evidence) -> str:
     words = [f"Begun with release {evidence.run.release[:12]}"]
     for grade in evidence.grades[:1]:
@@ -351,5 +364,6 @@ CHECKS: dict[str, Callable[[Evidence], str]] = {
     "incidents": _incidents,
     "score": _score,
     "ends of U": _ends,
+    "model use": _model_use,
     "versions": _versions,
 }

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from fdegym.gateway.use import use_of_events, use_of_record
 from fdegym.pages import charts
 from fdegym.pages.failures import failures_of
 from fdegym.pages.templatetags import figures
@@ -40,6 +41,11 @@ STATE_WORDS = {
     RunState.VOID: "Grading failed through our fault",
     RunState.FAILED: "Could not be prepared",
     RunState.PREPARING: "Being prepared again",
+}
+#: What the model gateway had no answer to, where a person should know.
+REFUSALS = {
+    "gateway_disabled": "Asked for a language model; none is connected here",
+    "allowance_spent": "The allowance for the language model was spent",
 }
 
 
@@ -303,6 +309,8 @@ def _timeline_words(event: RunEvent, names: Names) -> str:
             return "Asked for a trial run"
         case "trial.reported":
             return "The trial run was reported"
+        case "gateway.refused":
+            return REFUSALS.get(payload.get("code", ""), "")
     return ""
 
 
@@ -338,7 +346,7 @@ def debrief_context(
     run: Run, grade: Grade, scenario: Scenario, people: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
     """Everything the template draws. ``run`` is graded; what was hidden until now may be named."""
-    log = events(run.id, kinds=["run.", "contact.", "trial."])
+    log = events(run.id, kinds=["run.", "contact.", "trial.", "gateway."])
     titles = {key: text.title for key, text in scenario.facts.texts.items() if "{" not in text.title}
     titles |= {row["id"]: row["title"] for row in grade.key_facts}
     names = Names(people, titles)
@@ -368,6 +376,10 @@ def debrief_context(
         "people": totals,
         "messages_total": sum(row.messages for row in totals),
         "contacts": contacts_of(log, names),
+        "model_uses": [
+            ("While you worked", use_of_events((event.kind, event.payload) for event in log)),
+            ("While it was graded", use_of_record(grade.replay.get("model_use"))),
+        ],
         "timeline": timeline_of(log, names),
         "environment": _environment(grade),
         "time_used": run.submitted_at - run.begun_at if run.submitted_at else None,
