@@ -149,7 +149,10 @@ def test_marchal_speaks_of_quantities_on_a_bond_of_delorme(message: str, met: bo
     assert opens("marchal/quantity", message) == met
 
 
-REQUEST = "Under the oversight letter of July, may we send broker queries above 250,000 EUR if each names its reason code, CLAC?"
+REQUEST = (
+    "Under the oversight letter of July, may we send broker queries above 250,000 EUR "
+    "if each names its reason code, CLAC?"
+)
 
 
 @pytest.mark.parametrize(
