@@ -18,13 +18,14 @@ import numpy
 from django.conf import settings
 
 from fdegym.authoring.battery.witness import HostWitness
+from fdegym.gateway.places import CONTROL_NAME, SOCKET_NAME, gateway_root, run_directory
 from scenarios.kit.load import Task
 
 #: Names that files of the platform alone have.
 NAMES = ("facts.toml", "stakeholders.toml", "phrasings.toml", "scenario.toml", "fdegym.sqlite3", "secret-key")
 PLATFORM = ("grading", "stakeholders", "workspaces", "platform/fdegym", "scenarios/kit")
 #: Of the platform's code, what a sandbox shows on purpose.
-SHOWN = ("workspaces/launcher", "stakeholders/ask")
+SHOWN = ("workspaces/launcher", "stakeholders/ask", "scenarios/kit/system")
 LEAST_BYTES = 64  #: shorter files are like others by chance
 
 
@@ -33,6 +34,7 @@ def known_to_the_attack(task: Task, witness: HostWitness, neighbour: str) -> dic
     sandboxes, desks = Path(settings.SANDBOX_DIR), Path(settings.DESK_DIR)
     keeper = Path(settings.KEEPER_SOCKET)
     sockets = [keeper, desks / "site.sock", desks / neighbour / "desk.sock", *(sandboxes / neighbour).glob("control/*")]
+    sockets += [gateway_root() / CONTROL_NAME, run_directory(neighbour) / SOCKET_NAME]
     places = [settings.VAR, settings.ROOT, Path(sys.prefix), task.scenario.folder, task.world, settings.SUBMISSION_DIR]
     places += [sandboxes / neighbour, desks / neighbour, settings.VAR / "secret-key", settings.VAR / "fdegym.sqlite3"]
     return {
