@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]
     # Two at a time, a file each: its tests share servers, worlds or a whole running product. (``loadgroup`` is not taken
     # notice of with pytest 9.2: pytest-xdist 3.8 writes the group into a field that is no longer read.)
-    pytest += ["-n", "2", "--dist", "loadfile"]
+    pytest += ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
     try:
         return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
     finally:

@@ -12,6 +12,17 @@ hypothesis.settings.register_profile("fdegym", database=None, deadline=None)
 hypothesis.settings.load_profile("fdegym")
 
 
+#: Begun first, in this order: what takes minutes must not be what the others wait for in the end.
+LONGEST = ("tests/authoring/", "tests/e2e/", "tests/deployment/", "tests/battery/", "tests/grading/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((at for at, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _plain_static_files() -> Iterator[None]:
     """Pages in tests name static files by their plain names: no collectstatic before a test run."""
