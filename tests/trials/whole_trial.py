@@ -29,8 +29,10 @@ def main() -> None:
 
     call_command("migrate", interactive=False, verbosity=0)
     folder = write_stall(Path(os.environ["SCENARIO_DIRS"]))
-    conversation = '[[steps]]\nto = "ada"\ntext = "Well?"\n[[steps]]\ntrial = true\nreports = ["quiet"]\n'
+    conversation = '[[steps]]\ntrial = true\nreports = ["quiet"]\n'
     (folder / "solutions" / "reference" / "conversation.toml").write_text(conversation)
+    note = folder / "solutions" / "reference" / "solution.toml"
+    note.write_text(note.read_text().replace('"none"', '"own"'))
     with local_services():
         asked = in_a_workspace(folder)
         played = play(folder.name, "reference").as_json()

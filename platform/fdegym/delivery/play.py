@@ -140,7 +140,7 @@ def play(
     scenario = get_scenario(scenario_id)
     task = ensure_world(scenario, task_id)
     solution = load_solution(task, solution_name)
-    if solution.conversation.steps:
+    if any(step.to is not None for step in solution.conversation.steps):
         # An author has just changed a phrasing, say: fitted here and kept, it is there when the desk looks for it.
         matcher_of(scenario, compiled_script(scenario.id, task_id, scenario.release))
     progress("opening the workspace")
