@@ -1,5 +1,6 @@
 """Replays seventeen weeks of compiles and holds whom they woke against who should have been."""
 
 from scenarios.oncall_incident.grader.replay import replay
+from scenarios.oncall_incident.grader.trial import trial
 
-__all__ = ["replay"]
+__all__ = ["replay", "trial"]

@@ -2,5 +2,6 @@
 
 from scenarios.oncall_incident.world.build import build
 from scenarios.oncall_incident.world.production import Production
+from scenarios.oncall_incident.world.shadow import shadow
 
-__all__ = ["Production", "build"]
+__all__ = ["Production", "build", "shadow"]
