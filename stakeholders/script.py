@@ -120,6 +120,8 @@ def _person_on(person: Stakeholder, task_id: str) -> Stakeholder:
     change = person.on.get(task_id)
     if change is not None:
         update |= {name: getattr(change, name) for name in change.model_fields_set}
+        if change.always is not None:
+            update["topics"] = []
     return person.model_copy(update=update)
 
 

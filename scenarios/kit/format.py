@@ -282,9 +282,10 @@ class OffLimits(Strict):
 
 
 class PersonChange(Strict):
-    """What differs for a person on one task."""
+    """What differs for a person on one task. Who ``always`` says the same there has no topics there."""
 
     fallback: Text | None = None
+    always: Text | None = None
     availability: Availability | None = None
 
 

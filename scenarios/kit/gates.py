@@ -56,12 +56,12 @@ class CitesDocument(Strict):
 class Condition(Strict):
     """Exactly one of the kinds below. ``mentions`` is a list of groups: any term of a group, every group."""
 
-    all_of: list[Condition] | None = None
-    any_of: list[Condition] | None = None
+    all_of: Annotated[list[Condition], Field(min_length=1)] | None = None
+    any_of: Annotated[list[Condition], Field(min_length=1)] | None = None
     cites_number: CitesNumber | None = None
     cites_record: CitesRecord | None = None
     cites_document: CitesDocument | None = None
-    mentions: list[Annotated[list[Text], Field(min_length=1)]] | None = None
+    mentions: Annotated[list[Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def exactly_one_kind(self) -> Condition:

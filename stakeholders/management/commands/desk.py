@@ -16,7 +16,6 @@ from django.core.management.base import BaseCommand, CommandError
 from stakeholders.desk import Desk, DeskRunning
 from stakeholders.matching import find_match, warm_matchers
 
-
 logger = logging.getLogger(__name__)
 TRY_SYSTEMS = "fdegym.delivery.tasks.try_systems"  #: the worker's task, which this layer may only name
 
