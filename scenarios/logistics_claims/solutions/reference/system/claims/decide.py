@@ -2,9 +2,8 @@
 
     python -m claims.decide --date YYYY-MM-DD --drop DIR --db var/claims.sqlite --out decisions_YYYY-MM-DD.csv
 
-Each new claim is refused on the first ground that holds (``claims.rules``), handed to the assessors if its evidence is
-inconclusive or more is owed than the mandate, and otherwise paid what is owed (``claims.amounts``), with a letter to the haulier
-where one can be charged (``claims.recourse``). Claims that wait are sorted anew. Every decision is kept with what it rests on.
+What becomes of a new claim is in ``claims.policy``. Claims that wait are sorted anew (``claims.queue``). Every decision is kept
+with what it rests on.
 """
 
 import argparse
@@ -12,28 +11,9 @@ import csv
 import json
 import sys
 
-from claims import amounts, case, load, queue, recourse, rules
+from claims import case, load, policy, queue
 
 COLUMNS = ("claim_id", "decision", "amount", "rule", "recourse", "haulier_id", "priority")
-OWED = "OWED"
-
-
-def decide(connection, one, today):
-    """(decision, amount, rule, haulier) for a case."""
-    if one.shipment is None:
-        return "QUEUE", 0.0, "UNKNOWN", ""
-    depot = case.depots().get(one.shipment["destination"])
-    ground = rules.refusal(connection, one, depot["country"] if depot else "")
-    if ground is not None:
-        return "REFUSE", 0.0, ground, ""
-    if one.doubtful:
-        return "QUEUE", 0.0, "P1", ""
-    owed = amounts.payable(connection, one)
-    if owed is None or owed <= 0:
-        return "QUEUE", 0.0, "WEIGHT", ""
-    if owed > rules.config()["mandate_eur"]:
-        return "QUEUE", 0.0, "MANDATE", ""
-    return "PAY", owed, OWED, recourse.letter_to(one, today)
 
 
 def keep(connection, one, today, decision, amount, rule):
@@ -71,7 +51,7 @@ def run(drop, database, out, today):
             rows, decided = [], set(new)
             for claim_id in new:
                 one = case.read(connection, claim_id)
-                decision, amount, rule, haulier = decide(connection, one, today)
+                decision, amount, rule, haulier = policy.decide(connection, one, today)
                 keep(connection, one, today, decision, amount, rule)
                 rows.append(row(connection, one, today, decision, amount, rule, haulier))
             for claim in connection.execute("SELECT * FROM claim WHERE state = 'open' ORDER BY claim_id").fetchall():
