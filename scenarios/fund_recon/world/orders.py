@@ -7,7 +7,7 @@ amount, so that luck does not carry one period above another.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -94,10 +94,10 @@ def _orders(rng: Generator, universe: Universe, days: tuple[int, int]) -> list[T
     trades: list[Trade] = []
     decks = _Decks(rng, universe)
     start_block = BLOCK_SHARE / 2.8 / (BLOCK_SHARE / 2.8 + 1 - BLOCK_SHARE)
+    made = [_spread(rng, days, share) for share in KIND_SHARES]
     for day in range(days[0], days[1] + 1):
-        kinds = rng.choice(len(KINDS), int(rng.poisson(TRADES_A_DAY)), p=KIND_SHARES)
         for kind in range(len(KINDS)):
-            left = int((kinds == kind).sum())
+            left = made[kind].get(day, 0)
             while left > 0:
                 line = decks.next(kind)
                 holders = universe.by_isin[line.security.isin]
@@ -118,6 +118,12 @@ def _orders(rng: Generator, universe: Universe, days: tuple[int, int]) -> list[T
                     trades.append(twin)
                     left -= 1
     return trades
+
+
+def _spread(rng: Generator, days: tuple[int, int], share: float) -> Counter[int]:
+    """Day → number of trades of a kind: as many in the whole period whatever the seed, at random over its days."""
+    length = days[1] - days[0] + 1
+    return Counter(int(day) for day in rng.integers(days[0], days[1] + 1, round(TRADES_A_DAY * share * length)))
 
 
 def _units(trades: Sequence[Trade]) -> list[list[Trade]]:

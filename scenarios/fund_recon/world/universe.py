@@ -106,10 +106,11 @@ def make_universe(rng: Generator, facts: Mapping[str, Any]) -> Universe:
     for kind, count in enumerate(_SECURITIES):
         amortising = _choose(rng, count, AMORTISING_SHARE) if kind == BDL_BOND else frozenset()
         relief = _choose(rng, count, _RELIEF_SHARE)
+        holding = rng.permutation([2 + number % 3 for number in range(count)])  #: funds that hold it; as many in all
         for number in range(count):
             security = _security(rng, kind, number in relief, number in amortising and original_face(facts))
             universe.securities.append(security)
-            holders = sorted(int(fund) for fund in rng.choice(len(FUNDS), int(rng.integers(2, 5)), replace=False))
+            holders = sorted(int(fund) for fund in rng.choice(len(FUNDS), int(holding[number]), replace=False))
             for fund in (FUNDS[holder] for holder in holders):
                 line = Line(len(universe.lines), fund, account_of(fund, kind), security)
                 universe.lines.append(line)
