@@ -13,7 +13,7 @@ from scenarios.logistics_claims.world.days import working_days
 from scenarios.logistics_claims.world.decks import chance
 from scenarios.logistics_claims.world.desk import Desk, Settled
 from scenarios.logistics_claims.world.process import ClaimProcess, Period
-from scenarios.logistics_claims.world.production import Source, source
+from scenarios.logistics_claims.world.production import Run, source
 from scenarios.logistics_claims.world.terms import Terms
 
 FIRST_DAY, DAYS = date(2025, 11, 3), 215  #: to 28 August 2026
@@ -71,16 +71,19 @@ def history(task: TaskView, streams: Streams) -> History:
     return History(period, terms, days, desk, filed[-SHOWN_CLAIMS:], settled)
 
 
-def shadow_source(task: TaskView, streams: Streams) -> Source:
-    """The last ten visible working days, with the claims that came in on them."""
+def shadow(task: TaskView, streams: Streams) -> Run:
+    """The last ten visible working days, with the claims that came in on them, for a trial."""
     past = history(task, streams)
     days = list(past.days[-SHADOW_DAYS:])
     claims = [
-        [replace(one.claim, threshold=None, uploads=1) for one in past.desk.filed_by_day[DAYS - SHADOW_DAYS + day]]
+        [
+            replace(one.claim, owed=one.owed, threshold=None, uploads=1)
+            for one in past.desk.filed_by_day[DAYS - SHADOW_DAYS + day]
+        ]
         for day in range(SHADOW_DAYS)
     ]
     first = past.desk.filed_by_day[DAYS - SHADOW_DAYS][0]
-    return source(streams, Period(days, claims), days, past.terms, int(first.id.partition("-")[2]))
+    return Run(source(streams, Period(days, claims), days, past.terms, int(first.id.partition("-")[2])))
 
 
 # ---- tables ----
