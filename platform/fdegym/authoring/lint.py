@@ -17,7 +17,7 @@ from scenarios.kit.gates import Condition, Gate
 from scenarios.kit.load import Scenario, Task
 from scenarios.kit.phrasings import PLACEHOLDER, Phrasings, load_phrasings
 from scenarios.kit.render import TextProblem
-from scenarios.kit.solutions import load_solution, solutions_on
+from scenarios.kit.solutions import ORIGINAL_SOLUTION, Solution, load_solution, solutions_on
 from scenarios.kit.trial import TrialWords
 
 _CHINESE = re.compile(r"[一-鿿]")
@@ -64,16 +64,21 @@ def _solutions(scenario: Scenario, task: Task) -> Iterator[Problem]:
         except ScenarioInvalid as invalid:
             yield from invalid.problems
             continue
-        trial = scenario.config.trial
-        for number, step in enumerate(solution.conversation.steps):
-            place = f"{name}, steps[{number}]"
-            if step.wait is not None and scenario.config.calendar is None:
-                yield Problem("conversation.toml", place, "waiting needs a calendar in scenario.toml")
-            if step.trial and trial is None:
-                yield Problem("conversation.toml", place, "a trial needs [trial] in scenario.toml")
-            unknown = sorted(set(step.reports) - {"quiet"} - set(trial.sentences if trial else ()))
-            if unknown:
-                yield Problem("conversation.toml", place, f"reports no sentence of [trial]: {', '.join(unknown)}")
+        if solution.kind != ORIGINAL_SOLUTION:  # whose conversation is the reference's
+            yield from _steps(scenario, solution)
+
+
+def _steps(scenario: Scenario, solution: Solution) -> Iterator[Problem]:
+    """What a conversation asks for that this customer does not have."""
+    trial = scenario.config.trial
+    for number, step in enumerate(solution.conversation.steps):
+        place = f"{solution.name}, steps[{number}]"
+        if step.wait is not None and scenario.config.calendar is None:
+            yield Problem("conversation.toml", place, "waiting needs a calendar in scenario.toml")
+        if step.trial and trial is None:
+            yield Problem("conversation.toml", place, "a trial needs [trial] in scenario.toml")
+        elif unknown := sorted(set(step.reports) - {"quiet"} - set(trial.sentences if trial else ())):
+            yield Problem("conversation.toml", place, f"reports no sentence of [trial]: {', '.join(unknown)}")
 
 
 def _long_files(scenario: Scenario) -> Iterator[Problem]:
