@@ -275,7 +275,7 @@ def _for_each_grade(evidence: Evidence, problem_of: Callable[[Grade], str]) -> N
 def _contacts(evidence: Evidence) -> str:
     talk = evidence.conversation
     _for_each_grade(evidence, lambda grade: recount.miscounted_contacts(grade, talk))
-    trials = f" and {talk.trials} trials" if talk.trials else ""
+    trials = f" and {talk.trials} trial{'' if talk.trials == 1 else 's'}" if talk.trials else ""
     return f"C = {talk.cost} from {sum(talk.contacts_by_person.values())} contacts{trials}."
 
 

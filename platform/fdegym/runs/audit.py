@@ -90,7 +90,7 @@ def _wrong_moves(run: Run, events: Sequence[RunEvent]) -> str:
     seen = Run(id=run.id, origin=run.origin, state=RunState.PREPARING)
     at: dict[str, datetime | None] = {"submitted_at": None, "ended_at": None}
     for event in events:
-        if event.kind.startswith("contact.") and seen.state != RunState.OPEN:
+        if event.kind.startswith(("contact.", "trial.")) and seen.state != RunState.OPEN:
             return f"Event {event.seq} is a contact, but the run was {RunState(seen.state).label} then."
         if event.kind != "run.state":
             continue

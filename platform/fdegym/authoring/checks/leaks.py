@@ -25,6 +25,7 @@ from scenarios.kit.format import StakeholdersFile
 from scenarios.kit.load import Scenario, Task
 from scenarios.kit.render import TextProblem, render_text
 from scenarios.kit.solutions import solution_names
+from scenarios.kit.trial import TrialWords
 from stakeholders.scripts import compiled_script
 from stakeholders.visible import shown_directory
 
@@ -178,11 +179,20 @@ def _said_by_command(task: Task) -> Iterator[Passage]:
             yield Passage(f"ask --who, {key} of {person['name']}", str(value), alone=True)
 
 
+def _said_of_trials(task: Task) -> Iterator[Passage]:
+    """What ``ask --trial`` may say, with its places open."""
+    trial = task.scenario.config.trial
+    if trial is not None:
+        words = TrialWords.of(trial, task.facts)
+        for name, text in {**words.sentences, "quiet": words.quiet}.items():
+            yield Passage(f"ask --trial, the sentence {name}", text)
+
+
 def leaks_of(task: Task) -> dict[str, list[str]]:
     """Words for each secret that the task's workspace holds → where."""
     search = Search(secrets_of(task), unchanged_files(task))
     leaks: dict[str, list[str]] = {}
-    for passage in (*passages_of_task(task), *_said_by_command(task)):
+    for passage in (*passages_of_task(task), *_said_by_command(task), *_said_of_trials(task)):
         for words in search.found(passage):
             places = leaks.setdefault(words, [])
             if passage.place not in places:
