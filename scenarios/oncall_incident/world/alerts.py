@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from scenarios.oncall_incident.world.clock import HELD_OUT, HOUR, SWAPPED_IN
 from scenarios.oncall_incident.world.organisation import SERVICES
 
 FIRST_ALERTS_IN_16_WEEKS = 1_800
-STORM_SHARE = (34, 100)
 _LAST_START, _LAST_STORM = 300, 200  #: minutes before the end of a period after which nothing begins
-_SEVERITY_SHARES = ((1, 12), (2, 46), (3, 42))
+_DEALT_TOGETHER = 150  #: first alerts
+_SEVERITIES = (*(1,) * 18, *(2,) * 69, *(3,) * 63)
+_STORMS = (*(1, 2, 3) * 17, *(0,) * 99)  #: how many more follow; a third of the first alerts start some
+_SAME_SERVICE_IN_TEN = 6
 _STORM_SEVERITIES = (1, *(2,) * 5, *(3,) * 4)
 WEIGHT = {1: 3.0, 2: 1.0, 3: 0.3}
 _PRECISION = 10_000
+
+Popularity = NDArray[numpy.int64]  #: cumulative weights by rank, whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Alert:
     luck: tuple[float, float, float]
 
 
-def _popularity() -> numpy.typing.NDArray[numpy.int64]:
+def _popularity() -> Popularity:
     """Cumulative weights of the ranks, whole numbers: rank to the power of -0.2."""
     weights = [round(1_000_000 * (rank + 1) ** -0.2) for rank in range(SERVICES)]
     return numpy.cumsum(numpy.array(weights, dtype=numpy.int64))
@@ -42,20 +47,18 @@ def alerts(period: tuple[int, int], rng: Generator) -> list[Alert]:
     count = FIRST_ALERTS_IN_16_WEEKS * (period[1] - period[0]) // (HELD_OUT[1] - HELD_OUT[0])
     span = end - _LAST_START - start
     popular = _popularity()
+    services = _in_blocks(count, SERVICES, lambda size: _spread(popular, size, rng))
+    severities = _in_blocks(count, _DEALT_TOGETHER, lambda size: _dealt(_SEVERITIES, size, rng))
+    storms = _in_blocks(count, _DEALT_TOGETHER, lambda size: _dealt(_STORMS, size, rng))
     found: list[tuple[int, int, int]] = []
-    severities = _dealt([sev for sev, share in _SEVERITY_SHARES for _ in range(-(-count * share // 100))], count, rng)
-    storms = count * STORM_SHARE[0] // STORM_SHARE[1]
-    sizes = _dealt([*(1 + index % 3 for index in range(storms)), *[0] * (count - storms)], count, rng)
     for index in range(count):
-        low, high = span * index // count, span * (index + 1) // count
-        at = start + int(rng.integers(low, high))
-        service = _drawn(popular, rng)
-        found.append((at, service, severities[index]))
-        for _ in range(sizes[index]):
+        at = start + int(rng.integers(span * index // count, span * (index + 1) // count))
+        found.append((at, services[index], severities[index]))
+        for _ in range(storms[index]):
             later = min(end - _LAST_STORM, at + int(rng.integers(HOUR, 8 * HOUR)))
-            same = int(rng.integers(10)) < 6
-            severity = _STORM_SEVERITIES[int(rng.integers(len(_STORM_SEVERITIES)))]
-            found.append((later, service if same else _drawn(popular, rng), severity))
+            same = int(rng.integers(10)) < _SAME_SERVICE_IN_TEN
+            service = services[index] if same else _at_point(popular, int(rng.integers(int(popular[-1]))))
+            found.append((later, service, _STORM_SEVERITIES[int(rng.integers(len(_STORM_SEVERITIES)))]))
     found.sort()
     luck = rng.integers(_PRECISION, size=(len(found), 3)).tolist()
     return [
@@ -64,9 +67,23 @@ def alerts(period: tuple[int, int], rng: Generator) -> list[Alert]:
     ]
 
 
-def _drawn(popular: numpy.typing.NDArray[numpy.int64], rng: Generator) -> int:
-    return int(numpy.searchsorted(popular, rng.integers(int(popular[-1])), side="right"))
+def _at_point(popular: Popularity, point: int) -> int:
+    return int(numpy.searchsorted(popular, point, side="right"))
 
 
-def _dealt(items: Sequence[int], count: int, rng: Generator) -> list[int]:
-    return [items[int(index)] for index in rng.permutation(len(items))][:count]
+def _in_blocks(count: int, size: int, block: Callable[[int], list[int]]) -> list[int]:
+    """Dealt block after block, so that every stretch of time gets its share."""
+    return [item for first in range(0, count, size) for item in block(min(size, count - first))]
+
+
+def _spread(popular: Popularity, size: int, rng: Generator) -> list[int]:
+    """Services by popularity, one for each equal slice of it, in a drawn order."""
+    total = int(popular[-1])
+    points = [int(rng.integers(total * index // size, total * (index + 1) // size)) for index in range(size)]
+    return [_at_point(popular, points[index]) for index in rng.permutation(size).tolist()]
+
+
+def _dealt(items: Sequence[int], size: int, rng: Generator) -> list[int]:
+    """As many of the items as wanted, in the same shares, in a drawn order."""
+    chosen = [items[len(items) * index // size] for index in range(size)]
+    return [chosen[index] for index in rng.permutation(size).tolist()]

@@ -67,16 +67,19 @@ class RestLedger:
     def __init__(self, rest_min: int) -> None:
         self.rest_min = rest_min
         self._rung: dict[str, list[int]] = defaultdict(list)
-
-    def rung(self, person: str, at: int) -> None:
-        self._rung[person].append(at)
-
-    def last_before(self, person: str, known: int) -> int | None:
-        return max((at for at in self._rung.get(person, ()) if at < known), default=None)
+        self._broken_by: dict[str, int] = {}
 
     def resting(self, person: str, at: int, known: int) -> bool:
-        last = self.last_before(person, known)
+        last = max((rung for rung in self._rung.get(person, ()) if rung < known), default=None)
         return last is not None and at - last < self.rest_min
+
+    def rung(self, person: str, at: int, known: int) -> bool:
+        """Note a night page; whether it breaks a rest. The pages of one table are one disturbance."""
+        breaks = self.resting(person, at, known) and self._broken_by.get(person) != known
+        if breaks:
+            self._broken_by[person] = known
+        self._rung[person].append(at)
+        return breaks
 
 
 class Gateway:
@@ -124,10 +127,8 @@ class Gateway:
         site = self._roster.site_of[person]
         night = is_night(site, at)
         luck = alert.luck[ring.level - 1]
-        if night and site == LISBON:
-            if self.rest.resting(person, at, known):
-                played.sleep["rest broken"] += REST_BROKEN
-            self.rest.rung(person, at)
+        if night and site == LISBON and self.rest.rung(person, at, known):
+            played.sleep["rest broken"] += REST_BROKEN
         primary, secondary = self._roster.pair(played.owner, alert.at)
         if person in (primary, secondary):
             if night and alert.severity == 3 and not service.clinical:

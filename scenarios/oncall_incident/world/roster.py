@@ -40,8 +40,8 @@ LENGTHS = (12 * HOUR, 12 * HOUR, 24 * HOUR)
 ROTA_COLUMNS = ("team", "date", "shift", "start", "end", "primary", "secondary")
 #: of a team's seven swaps a week: who typed them. A site stands for its clerk, "own" for somebody of the team's site
 _ENTERED = {
-    "Lisbon": ("own", "own", "own", "own", "Singapore", "Singapore", "Toronto"),
-    "Toronto": ("own", "own", "own", "own", "Singapore", "Singapore", "Lisbon"),
+    "Lisbon": ("own", "own", "own", "Singapore", "Singapore", "Singapore", "Toronto"),
+    "Toronto": ("own", "own", "own", "Singapore", "Singapore", "Singapore", "Lisbon"),
     "Singapore": ("own", "own", "own", "Lisbon", "Lisbon", "Toronto", "Toronto"),
 }
 _CANCELLED_EVERY = 7

@@ -69,9 +69,10 @@ def tickets(fleet: Sequence[Service], rng: Generator) -> list[Ticket]:
 
 
 def _accepted(rng: Generator) -> list[tuple[int, int, str]]:
-    in_turn = iter(_services_in_turn(rng))
     made = []
+    before, during = iter(_services_in_turn(rng)), iter(_services_in_turn(rng))
     for count, start, end in _OPS_SPANS:
+        in_turn = during if start == HELD_OUT[0] else before
         made += [(at, next(in_turn), OPS) for at in _sliced(count, start, end, rng)]
     for count, start, end in _OTHER_SPANS:
         scopes = rng.permutation(count) % 2
@@ -87,12 +88,10 @@ def _sliced(count: int, start: int, end: int, rng: Generator) -> list[int]:
 
 
 def _services_in_turn(rng: Generator) -> list[int]:
-    """Ranks: every run of ten holds one service of each block of popularity."""
+    """All ranks, each once: every run of ten holds one service of each block of popularity."""
     size = SERVICES // BLOCKS
-    ranks: list[int] = []
-    for _ in range(size):
-        ranks += [int(block) * size + int(rng.integers(size)) for block in rng.permutation(BLOCKS)]
-    return ranks
+    within = [rng.permutation(size).tolist() for _ in range(BLOCKS)]
+    return [int(block) * size + within[block][turn] for turn in range(size) for block in rng.permutation(BLOCKS)]
 
 
 def _other_team(team: str, rng: Generator) -> str:
