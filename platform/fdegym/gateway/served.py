@@ -210,6 +210,7 @@ class _Call:
         self._usage: Usage | None = Usage(0, 0, 0)
         self._answered: Answered | None = None
         self._refused: GatewayProblem | None = None
+        self._settling: asyncio.Task[None] | None = None
 
     async def answer(self) -> Answered:
         """The provider's answer as a whole. Raises ``GatewayProblem``."""
@@ -241,12 +242,14 @@ class _Call:
             self._failed(problem)
             if not responder.begun:
                 raise
+            await self.settled()
             await responder.send(b"data: " + problem.encoded() + b"\n\n")
             await responder.end_stream()
             return
         except (asyncio.CancelledError, TimeoutError, ConnectionError):
             self._outcome = LEFT
             raise
+        await self.settled()  # whoever has read the end finds the call on record
         if usage is not None and request.stream_options is not None and request.stream_options.include_usage:
             await responder.send(usage)
         await responder.send(b"data: [DONE]\n\n")
@@ -270,11 +273,12 @@ class _Call:
         return Usage(tokens_in, tokens_out, self._price.of(tokens_in, tokens_out))
 
     async def settled(self) -> None:
-        """Write it down, in a task of its own: whoever is cancelled meanwhile, it is done."""
-        task = asyncio.ensure_future(self._settle())
-        self._services.settling.add(task)
-        task.add_done_callback(self._services.settling.discard)
-        await asyncio.shield(task)
+        """Write it down once, in a task of its own: whoever is cancelled meanwhile, it is done."""
+        if self._settling is None:
+            self._settling = asyncio.ensure_future(self._settle())
+            self._services.settling.add(self._settling)
+            self._settling.add_done_callback(self._services.settling.discard)
+        await asyncio.shield(self._settling)
 
     async def _settle(self) -> None:
         account, answered = self._served.account, self._answered
