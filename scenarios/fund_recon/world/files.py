@@ -165,9 +165,10 @@ class Printer:
                 blocks.setdefault((trade.block.block_id, print_), []).append(trade)
                 continue
             ref = "" if trade.blank[print_] else trade.trade_id
-            amount = round(trade.amount * (1 + trade.noise[print_] / 10_000), 2)
+            rest = trade.qty - trade.settled_by(now.day)
+            amount = round(price_of(trade, rest) * (1 + trade.noise[print_] / 10_000), 2)
             reason = _reason(trade, print_)
-            moves.append(self._move(trade, print_, trade.qty, amount, trade.isd, ref, "PEND", reason, ""))
+            moves.append(self._move(trade, print_, rest, amount, trade.isd, ref, "PEND", reason, ""))
         for (_, print_), trades in blocks.items():
             moves.append(self._block(trades[0], trades, trades[0].isd, print_, "PEND", _reason(trades[0], print_)))
         return moves

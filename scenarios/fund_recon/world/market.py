@@ -152,7 +152,8 @@ class Market:
             if trade.open_on(day) and not trade.silent and not any(leg.day == day for leg in trade.legs):
                 found.append((trade, PENDING))
         for trade in self._due[day - 1]:
-            if trade.first_reason != trade.reason and trade.open_on(day) and not trade.silent:
+            told = trade.first_reason == trade.reason and not trade.settled_by(day)
+            if trade.open_on(day) and not told and not trade.silent:
                 found.append((trade, PENDING_AGAIN))
         return found
 

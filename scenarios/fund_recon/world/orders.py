@@ -158,6 +158,7 @@ def _stories(rng: Generator, trades: list[Trade], groups: Sequence[range]) -> No
     chosen = share_of(rng, ordinary, (PART_SHARE * len(trades) + 1e-9) / max(1, len(ordinary)))
     for trade in chosen:
         trade.part_gap, trade.first_share = next(gaps), int(rng.integers(250, 750))
+        trade.reason = trade.first_reason = ORDERED_REASONS[int(rng.integers(20))]
     parted = {trade.number for trade in chosen}
     _change(rng, [trade for trade in ordinary if trade.number not in parted], len(trades))
 
