@@ -17,6 +17,7 @@ class Kept:
     status: int
     body: Mapping[str, Any]
     usage: Usage
+    reserved_nano: int  #: what was set aside for it, in money
 
 
 def find(account: Account, request_hash: str) -> Kept | None:
@@ -26,7 +27,8 @@ def find(account: Account, request_hash: str) -> Kept | None:
     ).first()
     if row is None:
         return None
-    return Kept(row.status, row.body, Usage(row.prompt_tokens, row.completion_tokens, row.nano))
+    usage = Usage(row.prompt_tokens, row.completion_tokens, row.nano)
+    return Kept(row.status, row.body, usage, row.reserved_nano)
 
 
 def keep(account: Account, request_hash: str, answer: Kept) -> None:
@@ -41,5 +43,6 @@ def keep(account: Account, request_hash: str, answer: Kept) -> None:
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.completion_tokens,
             "nano": answer.usage.nano,
+            "reserved_nano": answer.reserved_nano,
         },
     )

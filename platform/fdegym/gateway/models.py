@@ -70,6 +70,9 @@ class Answer(models.Model):
     prompt_tokens = models.PositiveIntegerField()
     completion_tokens = models.PositiveIntegerField()
     nano = models.PositiveBigIntegerField()
+    reserved_nano = (
+        models.PositiveBigIntegerField()
+    )  #: the most that it could cost: with it the call was, or is, allowed
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

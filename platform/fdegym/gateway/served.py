@@ -158,8 +158,7 @@ class Served:
     async def _repeat(self, request: ChatRequest, answer: kept.Kept, responder: Responder) -> None:
         """An answer of an earlier grade, at its price of then and within the same allowance."""
         usage = answer.usage
-        price = metering.reservation(request.most_prompt_tokens(), request.tokens_out, Price())
-        reserved = Reserved(price.prompt_tokens, price.completion_tokens, usage.nano)
+        reserved = Reserved(request.most_prompt_tokens(), request.tokens_out, answer.reserved_nano)
         await self._in_thread(lambda: metering.reserve(self.account, reserved))
         outcome = ANSWERED if answer.status == 200 else "provider_refused"
         spent = Spent(request.hash(), request.model, outcome, usage, 0, kept=True)
@@ -303,7 +302,7 @@ class _Call:
         if self._answered is not None:
             self._services.bodies.keep(account.name, self._hash, self._request.asked(), self._answered.body)
             if account.run_id is None:
-                kept.keep(account, self._hash, kept.Kept(200, self._answered.body, charged))
+                kept.keep(account, self._hash, kept.Kept(200, self._answered.body, charged, self._reserved.nano))
         elif account.run_id is None and self._refused is not None and self._refused.status in REQUEST_FAULTS:
-            refused = kept.Kept(self._refused.status, {"message": str(self._refused)}, charged)
+            refused = kept.Kept(self._refused.status, {"message": str(self._refused)}, charged, self._reserved.nano)
             kept.keep(account, self._hash, refused)
