@@ -154,7 +154,7 @@ def _stories(rng: Generator, trades: list[Trade], groups: Sequence[range]) -> No
         for trade in unit:
             trade.story, trade.lag, trade.reason, trade.first_reason = "late", lag, reason, reason
     ordinary = [unit[0] for unit in settling if len(unit) == 1 and unit[0].block is None and not unit[0].lag]
-    gaps = cycle_of(rng, (1,) * 10 + (2,) * 7 + (3,) * 3)
+    gaps = cycle_of(rng, (1,) * 30 + (2,) * 19 + (3,))
     chosen = share_of(rng, ordinary, (PART_SHARE * len(trades) + 1e-9) / max(1, len(ordinary)))
     for trade in chosen:
         trade.part_gap, trade.first_share = next(gaps), int(rng.integers(250, 750))
@@ -186,7 +186,9 @@ def _fails(rng: Generator, trades: list[Trade]) -> None:
     blocks.sort(key=lambda unit: sum(trade.target for trade in unit) / len(unit))
     in_blocks = round(wanted * FAILS_IN_BLOCKS / 2.8)
     failing = [trade for unit in one_in_each(rng, blocks, in_blocks) for trade in unit]
-    singles = sorted((trade for trade in trades if trade.block is None), key=lambda one: (one.target, one.number))
+    alike = {number for one in trades if one.twin is not None for number in (one.number, one.twin.number)}
+    singles = [trade for trade in trades if trade.block is None and trade.number not in alike]
+    singles.sort(key=lambda one: (one.target, one.number))
     failing += one_in_each(rng, singles, wanted - len(failing))
     reasons, fixes = cycle_of(rng, ORDERED_REASONS), cycle_of(rng, (1, 2, 3))
     words: dict[int, tuple[str, bool]] = {}
@@ -198,7 +200,7 @@ def _fails(rng: Generator, trades: list[Trade]) -> None:
         trade.reason, changes = words[key]
         trade.first_reason = "NMAT" if changes else trade.reason
         trade.silent = trade.reason == "NMAT" and trade.block is None and index % 8 == 0
-        trade.partial_fail = trade.block is None and not trade.silent and index % 33 == 7
+        trade.partial_fail = trade.block is None and not trade.silent and index % 60 == 7
         trade.first_share = int(rng.integers(250, 750))
 
 
@@ -214,12 +216,24 @@ def _losses(rng: Generator, fails: list[Trade]) -> None:
 
 
 def _separate_fails(rng: Generator, trades: Sequence[Trade], universe: Universe) -> None:
-    """No two fails at a time in one line: the second of them goes to another line of its kind."""
-    until: dict[int, int] = {}
-    for trade in sorted((one for one in trades if one.failed), key=lambda one: (one.isd, one.number)):
-        if until.get(trade.line.number, -1) >= trade.isd and trade.block is None:
-            _move(rng, trade, universe, lambda line, isd=trade.isd: until.get(line.number, -1) < isd)
-        until[trade.line.number] = trade.isd + 25
+    """No two fails at a time in one line, nor a late trade beside one: what can be moved goes to another line."""
+    open_days: dict[int, list[tuple[int, int]]] = defaultdict(list)
+
+    def is_free(line: Line, first: int, last: int) -> bool:
+        return all(last < start or first > end for start, end in open_days[line.number])
+
+    def clear(trade: Trade, first: int, last: int) -> None:
+        if trade.block is None and trade.twin is None and not is_free(trade.line, first, last):
+            _move(rng, trade, universe, lambda line: is_free(line, first, last))
+
+    fails = sorted((one for one in trades if one.failed), key=lambda one: (one.block is None, one.isd, one.number))
+    for trade in fails:
+        clear(trade, trade.isd - 4, trade.isd + 25)
+        open_days[trade.line.number].append((trade.isd - 4, trade.isd + 25))
+    older = {trade.twin.number for trade in trades if trade.twin is not None}
+    for trade in trades:
+        if (trade.lag or trade.part_gap) and trade.number not in older:
+            clear(trade, trade.isd, trade.isd + 4)
 
 
 def _move(rng: Generator, trade: Trade, universe: Universe, fits: Any) -> None:
