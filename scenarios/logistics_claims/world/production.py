@@ -69,9 +69,11 @@ class Run:
             "pod.csv": tables.pod_csv(shipments.values()),
             "answers.csv": self._answers_csv(),
         }
-        if any(self.days[which].weekday() == MONDAY for which in self._today) or day == 0:
+        if day == 0 or any(self.days[which].weekday() == MONDAY for which in self._today):
             files["customers.csv"] = places.customers_csv(self.source.customers)
             files["hauliers.csv"] = places.hauliers_csv()
+            files["sdr.csv"] = self.source.rates.table(self.days[day])
+        elif any(self.days[which].month != self.days[which - 1].month for which in self._today):
             files["sdr.csv"] = self.source.rates.table(self.days[day])
         return files
 
