@@ -82,6 +82,7 @@ def test_prices_that_fall_are_refused_with_their_place(stall: Path, told: Told) 
         ("Ada: SUBTRACT them.", "subtract, what returns is on some task"),
         ("Ada: returned goods are taken off the day’s total, you know.", "a sentence of fact F1"),
         ("Ada: this is not the kept task.", None),
+        ("Ada: {subtract} evenings.", None),
         ("Ada: {evenings} evenings as on rule_value days.", "rule_value, a variant's angle"),
     ],
 )

@@ -18,6 +18,7 @@ from scenarios.kit.load import Scenario, Task
 from scenarios.kit.phrasings import PLACEHOLDER, Phrasings, load_phrasings
 from scenarios.kit.render import TextProblem
 from scenarios.kit.solutions import ORIGINAL_SOLUTION, Solution, load_solution, solutions_on
+from scenarios.kit.trial import PLACEHOLDER as PLACE
 from scenarios.kit.trial import TrialWords
 
 _CHINESE = re.compile(r"[一-鿿]")
@@ -171,8 +172,9 @@ def _trial_words(scenario: Scenario, task: Task) -> Iterator[Problem]:
     search, values = Search(secrets_of(task)), _hidden_values(scenario)
     for name, text in {**words.sentences, "quiet": words.quiet}.items():
         place = "trial.quiet" if name == "quiet" else f"trial.sentences.{name}"
-        held = [*search.found(Passage(place, text))]
-        held += [f"{value}, what {key} is on some task" for value, key in values.items() if _holds(text, value)]
+        fixed = PLACE.sub("…", text)
+        held = [*search.found(Passage(place, fixed))]
+        held += [f"{value}, what {key} is on some task" for value, key in values.items() if _holds(fixed, value)]
         for secret in held:
             yield Problem("scenario.toml", place, f"holds {secret}; a trial never tells the answer")
 

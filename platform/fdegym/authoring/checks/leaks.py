@@ -25,7 +25,7 @@ from scenarios.kit.format import StakeholdersFile
 from scenarios.kit.load import Scenario, Task
 from scenarios.kit.render import TextProblem, render_text
 from scenarios.kit.solutions import solution_names
-from scenarios.kit.trial import TrialWords
+from scenarios.kit.trial import PLACEHOLDER, TrialWords
 from stakeholders.scripts import compiled_script
 from stakeholders.visible import shown_directory
 
@@ -185,7 +185,7 @@ def _said_of_trials(task: Task) -> Iterator[Passage]:
     if trial is not None:
         words = TrialWords.of(trial, task.facts)
         for name, text in {**words.sentences, "quiet": words.quiet}.items():
-            yield Passage(f"ask --trial, the sentence {name}", text)
+            yield Passage(f"ask --trial, the sentence {name}", PLACEHOLDER.sub("…", text))
 
 
 def leaks_of(task: Task) -> dict[str, list[str]]:
