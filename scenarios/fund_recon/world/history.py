@@ -14,6 +14,8 @@ from scenarios.kit.tables import csv_bytes
 ROWS = 2_600
 _OLDEST = date(2024, 1, 2)
 UNANSWERED = 0.02
+BYTES = 55.5 * ROWS  #: the size that the tail is drawn for, so that the list is as long on every task
+_CANDIDATES = 7
 COLUMNS = ("query_id", "ref", "party", "sent_on", "outcome")
 
 
@@ -21,7 +23,7 @@ def queries_csv(rng: Generator, sent: Sequence[Sent], change: int) -> tuple[byte
     """The latest ``ROWS`` queries, oldest first, and their numbers. ``change`` is the first day that is not like before."""
     rows: list[tuple[date, str, str, str]] = [(DAYS[one.day], one.ref, one.party, one.verdict.answer) for one in sent]
     like_before = [one for one in sent if one.day < change and one.party == "CUSTODIAN"]
-    rows = [*_older(rng, like_before, ROWS - len(rows)), *rows][-ROWS:]
+    rows = [*_older(rng, like_before, rows, ROWS - len(rows)), *rows][-ROWS:]
     silent = rng.random(len(rows)) < UNANSWERED
     numbered, count, year = [], 0, 0
     for index, (day, ref, party, outcome) in enumerate(rows):
@@ -32,16 +34,29 @@ def queries_csv(rng: Generator, sent: Sequence[Sent], change: int) -> tuple[byte
     return csv_bytes(COLUMNS, numbered), [row[0] for row in numbered]
 
 
-def _older(rng: Generator, like: Sequence[Sent], count: int) -> list[tuple[date, str, str, str]]:
+def _older(
+    rng: Generator, like: Sequence[Sent], shown: Sequence[tuple[date, str, str, str]], count: int
+) -> list[tuple[date, str, str, str]]:
     """Queries from before the files that are shown; their trades and events are in no file any more."""
     days = (DAYS[HISTORY[0]] - _OLDEST).days
-    rows = []
-    for offset in sorted(int(one) for one in rng.integers(days, size=max(0, count))):
+    rows: list[tuple[date, str, str, str]] = []
+    left = BYTES - sum(map(_length, shown[-ROWS:]))
+    for number, offset in enumerate(sorted(int(one) for one in rng.integers(days, size=max(0, count)))):
         day = _OLDEST + timedelta(days=offset)
         day -= timedelta(days=max(0, day.weekday() - 4))
-        one = like[int(rng.integers(len(like)))]
-        rows.append((day, _renamed(rng, one.ref, day), one.party, str(one.verdict.answer)))
+        drawn = [like[int(one)] for one in rng.integers(len(like), size=_CANDIDATES)]
+        candidates = [(day, _renamed(rng, one.ref, day), one.party, str(one.verdict.answer)) for one in drawn]
+        mean = left / (count - number)
+        rows.append(
+            min(candidates[: 1 if abs(mean - BYTES / ROWS) < 0.1 else None], key=lambda row: abs(_length(row) - mean))
+        )
+        left -= _length(rows[-1])
     return sorted(rows, key=lambda row: row[0])
+
+
+def _length(row: tuple[date, str, str, str]) -> int:
+    """Bytes of a row with its number, date and separators."""
+    return len(row[1]) + len(row[2]) + len(row[3]) + 24
 
 
 def _renamed(rng: Generator, ref: str, day: date) -> str:
