@@ -59,9 +59,8 @@ def observe(production: Production, host: DeploymentHost) -> Observed:
 
 def _words(asof: int) -> str:
     day = moment(asof)
-    if asof < HELD_OUT[0]:
-        return f"{day.day} {day:%B %Y}: warming up"
-    return f"{day.day} {day:%B %Y}: week {(asof - HELD_OUT[0]) // WEEK + 1} of 16"
+    week = (asof - HELD_OUT[0]) // WEEK + 1
+    return f"{day.day} {day:%B %Y}: {f'week {week} of 16' if week > 0 else 'the week before'}"
 
 
 def _compiled(production: Production, host: DeploymentHost, asof: int, files: dict[str, bytes]) -> RoutingTable | None:

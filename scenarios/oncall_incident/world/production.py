@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from scenarios.kit.world import Streams, TaskView
@@ -39,13 +39,20 @@ class Production:
     """
 
     def __init__(
-        self, task: TaskView, streams: Streams, *, truth: Truth | None = None, until: int = HELD_OUT[1]
+        self,
+        task: TaskView,
+        streams: Streams,
+        *,
+        truth: Truth | None = None,
+        until: int = HELD_OUT[1],
+        alerts: Sequence[Alert] | None = None,
     ) -> None:
         self.truth = truth or Truth(task, streams)
         self.facts = task.facts
         self.calls = list(range(SHADOW[0], until, STEP))
+        self.alerts = self.truth.alerts if alerts is None else alerts
         self._gateway = self.truth.gateway()
-        self._alerts: Iterator[Alert] = iter(self.truth.alerts)
+        self._alerts: Iterator[Alert] = iter(self.alerts)
         self._next: Alert | None = next(self._alerts, None)
         self._pages: list[tuple[Page, Alert]] = []  # not delivered yet
         self._page_number = FIRST_PAGE
@@ -58,6 +65,10 @@ class Production:
 
     def service_id(self, rank: int, at: int) -> str:
         return self.truth.fleet[rank].id_at(at)
+
+    def resting(self, person: str, at: int, known: int) -> bool:
+        """Whether somebody in Lisbon must be left alone at an instant, by the night pages before ``known``."""
+        return self._gateway.rest.resting(person, at, known)
 
     def feed(self, asof: int) -> dict[str, bytes]:
         """File name → content of the feed directory of a call."""
