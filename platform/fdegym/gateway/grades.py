@@ -71,9 +71,9 @@ class GradeGateway:
         self._instance = instance
 
     def begin_step(self) -> None:
-        """A step of production begins: it may make its calls. Raises ``GatewayLost``."""
-        if self._instance is not None:
-            self._same(ask_gateway("/step", {"name": self.name}))
+        """A step of production begins: it may make its calls. Raises ``GatewayLost``, as ``close`` does."""
+        if self._instance is not None and (fault := self._same(ask_gateway("/step", {"name": self.name}))["fault"]):
+            raise GatewayLost(f"A call of the model gateway failed through no fault of the delivery: {fault}.")
 
     def close(self) -> dict[str, Any] | None:
         """No more calls; what they came to (``accounts.use_of_grade``), None where none was tried.

@@ -67,6 +67,7 @@ class Served:
         self._pace = _Pace()
         self._same: dict[str, asyncio.Lock] = {}
         self.calls_of_step = 0
+        self.fault = ""  #: the last failure that is the provider's or ours
 
     async def handle(self, request: HttpRequest, responder: Responder) -> None:
         """Answer one request, whatever it is."""
@@ -178,6 +179,8 @@ class Served:
         await responder.end_stream()
 
     async def _refuse(self, problem: GatewayProblem, responder: Responder) -> None:
+        if problem.is_fault:
+            self.fault = problem.code
         if problem.status not in (404, 405):
             await self._in_thread(lambda: metering.note_refusal(self.account, problem.code))
         if not responder.begun:

@@ -207,6 +207,7 @@ class Gateway:
             raise GatewayProblem(404, "unknown_account", f"{name} is not served.")
         if request.path == "/step":
             listener.served.calls_of_step = 0
+            return {"fault": listener.served.fault}
         elif request.path == "/close":
             del self._listeners[name]
             self._not_before[name] = float("inf")
