@@ -22,7 +22,7 @@ from tests.scenarios.fund_worlds import FOLDER, TASKS, production, scenario
 from tests.scenarios.local_host import LocalHost
 
 SYSTEM = FOLDER / "system"
-WEEKS = 44  #: mornings: October, and the first month that is measured
+WEEKS = 36  #: mornings: October, and the first two weeks that are measured
 
 
 class FirstWeeks(Production):
@@ -70,8 +70,12 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, LocalH
     return play("reference", "original", tmp_path_factory.mktemp("reference"))
 
 
-def test_the_systems_own_tests_pass(tmp_path: Path) -> None:
-    host = deploy("do_nothing", "original", tmp_path)
+@pytest.mark.parametrize(
+    ("solution", "task"),
+    [("do_nothing", "original"), ("literal", "original"), ("reference", "original"), ("reference", "backed_out")],
+)
+def test_a_systems_own_tests_pass(solution: str, task: str, tmp_path: Path) -> None:
+    host = deploy(solution, task, tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."], cwd=host.system, capture_output=True
     )
@@ -103,7 +107,7 @@ def test_the_history_of_queries_is_what_this_engine_sends(as_found: tuple[Outcom
         for name, data in outputs(as_found[1]).items()
     }
     every = set().union(*sent.values())
-    assert len(every) > 250
+    assert len(every) > 200
     # a late file moves or hides a few queries of the engine; everything else is the same on the same morning
     assert len(every ^ set().union(*expected.values())) <= 0.05 * len(every)
     assert sum(len(sent[name] & expected[name]) for name in sent) >= 0.9 * len(every)
@@ -118,11 +122,11 @@ def test_the_engine_as_found_sees_no_fail_of_northgates_equities(as_found: tuple
 def test_the_reference_queries_what_is_real_and_hardly_anything_else(
     as_found: tuple[Outcome, LocalHost], reference: tuple[Outcome, LocalHost]
 ) -> None:
-    assert reference[0].kpi > as_found[0].kpi + 50
+    assert reference[0].kpi > as_found[0].kpi + 20
     rows = next(part["rows"] for part in reference[0].breakdown if part["title"].startswith("Queries"))
     counts = {row[0]: row[1] for row in rows}
     founded = counts["Founded, in time, with the right party"]
-    assert founded > 30
+    assert founded > 20
     assert sum(counts.values()) - founded <= 0.05 * founded
 
 
