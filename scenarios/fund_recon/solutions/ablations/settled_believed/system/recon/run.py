@@ -22,7 +22,7 @@ def run(day, drop, database, out):
         queries = [
             chase.Action("TRADE", one.trade_id, "CHASE", inforce.party(one.reason), one.amount, notes.on_trade(one))
             for one in instructions.due(connection, drop, day, inforce)
-            if not one.account.startswith("NG-E") or (one.account, one.isin) in differing
+            if not one.account.startswith("NG-E") or differing.get((one.account, one.isin)) == -one.side * one.rest
         ]
         queries += [
             chase.for_dividend(event_id, fund, difference)._replace(note=notes.on_dividend(event_id, difference))
