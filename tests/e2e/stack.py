@@ -27,7 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 90.0
 
 #: How a process of the supervisor is known by its command line.
-MARKS = {"site": "uvicorn", "desk": "desk", "keeper": "workspaces.keeper", "worker": "celery"}
+MARKS = {"site": "uvicorn", "desk": "desk", "gateway": "gateway", "keeper": "workspaces.keeper", "worker": "celery"}
 
 END_WORKSPACES = """
 from fdegym.runs.models import Run

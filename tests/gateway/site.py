@@ -78,7 +78,7 @@ def request(text: str, **further: Any) -> dict[str, Any]:
 
 
 class Site:
-    """``runs`` are open; ``environment`` may be changed before a start."""
+    """``runs`` are open; with none there is no database either. ``environment`` may be changed before a start."""
 
     def __init__(
         self, runs: int = 1, allowance: str = f"run_tokens = {TOKENS}\ncalls_per_step = 3", **further: str
@@ -99,15 +99,19 @@ class Site:
         }
         (self.root / "scenarios").mkdir()
         write_stall(self.root / "scenarios", allowance)
-        command = [sys.executable, __file__, str(runs)]
-        made = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
-        assert made.returncode == 0, made.stderr
-        self.runs = made.stdout.split()
+        self.runs = self._made(runs) if runs else []
         for run in self.runs:
             (self.directory / run).mkdir(parents=True, mode=0o711)
+        self.directory.mkdir(parents=True, exist_ok=True)
         for private in (self.root, self.root / "s"):
             private.chmod(0o700)
         self.process: subprocess.Popen[bytes] | None = None
+
+    def _made(self, runs: int) -> list[str]:
+        command = [sys.executable, __file__, str(runs)]
+        made = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stderr
+        return made.stdout.split()
 
     def use(self, url: str) -> None:
         """The provider at this address, with a key in a file."""
