@@ -25,7 +25,8 @@ class Command(BaseCommand):
         found = 0
         for scenario_id in options["scenarios"] or scenario_ids(settings.SCENARIO_DIRS):
             try:
-                problems = lint(sound_scenario(scenario_id))
+                scenario = sound_scenario(scenario_id)
+                problems = lint(scenario)
             except (FdegymError, OSError) as unreadable:  # a full disk, say, on which no world can be built
                 self.stderr.write(
                     f"{scenario_id}: {unreadable}" if isinstance(unreadable, OSError) else str(unreadable)
@@ -36,6 +37,6 @@ class Command(BaseCommand):
                 self.stderr.write(f"{scenario_id}/{problem}")
             found += len(problems)
             if not problems:
-                self.stdout.write(f"{scenario_id}: nothing to put right")
+                self.stdout.write(f"{scenario_id}: nothing to put right, release {scenario.release[:12]}")
         if found:
             raise CommandError(f"{found} to put right.")
