@@ -146,7 +146,8 @@ class ScenarioConfig(Strict):
     held_out: str = ""  #: what a delivery is graded on, for the catalogue: "130 business days, 7,150 trades"
     pattern: Literal["a", "b", "c", "d", "e", "f", "g", "h"]
     sponsor: Identifier
-    status: Literal["ready", "draft"] = "ready"
+    #: drafts are not offered; training is, and is never ranked nor counted among the others
+    status: Literal["ready", "draft", "training"] = "ready"
     l2_is_l3: bool = False
     offered: Annotated[list[Identifier], Field(min_length=1)] = [
         "original"

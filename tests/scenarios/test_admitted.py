@@ -1,4 +1,4 @@
-"""Every scenario that is ready was admitted as it is: its anchors are of this very content, and what must hold holds."""
+"""Every scenario that is offered was admitted as it is: its anchors are of this very content, and what must hold holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2] / "scenarios"
 READY = [
     scenario
     for scenario in (load_scenario(manifest.parent) for manifest in sorted(ROOT.glob("*/scenario.toml")))
-    if scenario.config.status == "ready"
+    if scenario.config.status != "draft"
 ]
 
 

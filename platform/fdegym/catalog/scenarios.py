@@ -33,11 +33,17 @@ class ScenarioCard:
     people: int
     tasks: int
     levels: tuple[str, ...]
+    training: bool  #: to learn on: never ranked
 
 
 def get_scenario(scenario_id: str) -> Scenario:
     """The loaded scenario; ``ScenarioUnknown`` or ``ScenarioInvalid``."""
     return find_scenario(scenario_id, settings.SCENARIO_DIRS)
+
+
+def is_offered(scenario: Scenario) -> bool:
+    """Whether people may begin it; a draft is its authors' alone."""
+    return scenario.config.status != "draft"
 
 
 def people_count(scenario: Scenario) -> int:
@@ -65,11 +71,15 @@ def card(scenario: Scenario) -> ScenarioCard:
         people=people_count(scenario),
         tasks=len(scenario.config.offered),
         levels=levels,
+        training=config.status == "training",
     )
 
 
 def scenarios() -> list[ScenarioCard]:
-    """Every scenario that loads and is ready. A broken one is logged for operators and left out, whole."""
+    """Every scenario that loads and is offered, those for training first; the others are ranked.
+
+    A broken one is logged for operators and left out, whole.
+    """
     cards = []
     for scenario_id in scenario_ids(settings.SCENARIO_DIRS):
         try:
@@ -77,6 +87,11 @@ def scenarios() -> list[ScenarioCard]:
         except ScenarioInvalid as invalid:
             logger.error("%s", invalid)
             continue
-        if scenario.config.status == "ready":
+        if is_offered(scenario):
             cards.append(card(scenario))
-    return cards
+    return sorted(cards, key=lambda one: not one.training)
+
+
+def ranked_scenarios() -> list[ScenarioCard]:
+    """Those of the offered scenarios that have a board."""
+    return [one for one in scenarios() if not one.training]

@@ -64,6 +64,7 @@ class Report:
             "level": run.level,
             "attempt": run.attempt,
             "ranked": run.is_ranked,
+            "training": run.training,
             "state": run.state,
             "holds": self.holds,
             "checks": [
@@ -152,6 +153,8 @@ def _earlier(evidence: Evidence) -> str:
     _require(f"The person's attempt {', '.join(missing)} of this scenario is gone." if missing else "")
     late = [str(attempt) for attempt, at in begun.items() if at > run.begun_at]
     _require(f"The person's attempt {', '.join(late)} was begun after this one." if late else "")
+    if run.training:
+        return "A run of a training scenario: it does not rank."
     return (
         "The first begun run: it ranks." if run.is_ranked else f"{run.attempt - 1} begun before it: it does not rank."
     )

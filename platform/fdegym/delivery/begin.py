@@ -71,6 +71,7 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
                 task_id=draw_task(user, scenario),
                 level=level,
                 release=scenario.release,
+                training=scenario.config.status == "training",
                 attempt=attempt,
             )
             _note_begun(run)
@@ -107,6 +108,7 @@ def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:
         task_id=task_id,
         level=level,
         release=scenario.release,
+        training=scenario.config.status == "training",
         attempt=1,
     )
     _note_begun(run)
@@ -121,6 +123,7 @@ def _note_begun(run: Run) -> None:
         {
             "level": run.level,
             "attempt": run.attempt,
+            "training": run.training,
             "scenario": run.scenario_id,
             "origin": str(run.origin),
             "account": run.user_id,

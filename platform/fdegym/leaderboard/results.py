@@ -36,7 +36,9 @@ _OF_PEOPLE = Q(
 )
 #: Hidden means hidden wherever a person could be recognised.
 _SHOWN = Q(submission__run__user__on_leaderboard=True, submission__run__user__is_active=True)
-_RANKED = Q(submission__run__attempt=1)
+#: Training is on no board and in no aggregate.
+_COUNTED = _OF_PEOPLE & Q(submission__run__training=False)
+_RANKED = _COUNTED & Q(submission__run__attempt=1)
 
 
 def stamp() -> tuple[Any, ...]:
@@ -52,7 +54,7 @@ def stamp() -> tuple[Any, ...]:
 def ranked_counts() -> dict[str, tuple[int, int]]:
     """Scenario → number of ranked runs and how many resolved it; added up by the database, hidden people included."""
     rows = (
-        Grade.objects.filter(_OF_PEOPLE & _RANKED)
+        Grade.objects.filter(_RANKED)
         .values_list("submission__run__scenario_id")
         .annotate(runs=Count("id"), resolved_runs=Count("id", filter=Q(resolved=True)))
     )
@@ -65,13 +67,13 @@ def _results(grades: QuerySet[Grade]) -> list[Result]:
 
 def ranked_results(scenario_id: str | None = None, *, shown_only: bool = True) -> list[Result]:
     """Each person's first begun run, where graded."""
-    where = _OF_PEOPLE & _RANKED & (_SHOWN if shown_only else Q())
+    where = _RANKED & (_SHOWN if shown_only else Q())
     return _results(_of_scenario(Grade.objects.filter(where), scenario_id))
 
 
 def all_results(scenario_id: str | None = None) -> list[Result]:
-    """Every graded run of the people who are shown."""
-    return _results(_of_scenario(Grade.objects.filter(_OF_PEOPLE & _SHOWN), scenario_id))
+    """Every graded run of the people who are shown, but for training."""
+    return _results(_of_scenario(Grade.objects.filter(_COUNTED & _SHOWN), scenario_id))
 
 
 def results_of_runs(runs: Iterable[Run]) -> dict[Any, Result]:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from fdegym.accounts.models import User
-from fdegym.catalog.scenarios import ScenarioCard, scenarios
+from fdegym.catalog.scenarios import ScenarioCard, ranked_scenarios
 from fdegym.leaderboard.boards import VIEWS, overall_board, scenario_board
 from scenarios.kit.errors import ScenarioUnknown
 
@@ -28,17 +28,17 @@ def _page_of(request: HttpRequest) -> int:
 def overall(request: HttpRequest) -> HttpResponse:
     if wanted := request.GET.get("scenario"):
         return redirect(f"{reverse('leaderboard-scenario', args=[_known(wanted).id])}?view={_view_of(request)}")
-    cards = scenarios()
+    cards = ranked_scenarios()
     return _board_page(request, cards, None)
 
 
 @require_safe
 def of_scenario(request: HttpRequest, scenario_id: str) -> HttpResponse:
-    return _board_page(request, scenarios(), _known(scenario_id))
+    return _board_page(request, ranked_scenarios(), _known(scenario_id))
 
 
 def _known(scenario_id: str) -> ScenarioCard:
-    for card in scenarios():
+    for card in ranked_scenarios():
         if card.id == scenario_id:
             return card
     raise ScenarioUnknown("There is no such scenario on this site.")

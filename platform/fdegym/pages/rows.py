@@ -37,6 +37,7 @@ class RunRow:
     state_mark: str
     state_style: str
     is_ranked: bool
+    training: bool
     score: Decimal | None
     resolved: bool
     time_used: timedelta | None
@@ -72,6 +73,7 @@ def _row(run: Run, customer: str, result: Result | None) -> RunRow:
         state_mark=mark,
         state_style=style,
         is_ranked=run.is_ranked,
+        training=run.training,
         score=result.score if result else None,
         resolved=bool(result and result.resolved),
         time_used=run.submitted_at - run.begun_at if run.submitted_at else None,

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from fdegym.accounts.access import signed_in
 from fdegym.accounts.models import User
-from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, scenarios
+from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, is_offered, scenarios
 from fdegym.delivery.begin import begin_run
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
 from fdegym.pages.customer import LEVEL_WORDS, directory, sign_off, sources, sponsors_request
@@ -39,9 +39,11 @@ def home(request: HttpRequest) -> HttpResponse:
     runs = _runs(request)
     customers = {one.id: one.customer for one in cards}
     begun = {run.scenario_id for run in runs}
+    first = next((one for one in cards if one.id not in begun), cards[0] if cards else None)
     context = {
         "live": rows_of([run for run in runs if run.is_live], customers),
-        "first": next((one for one in cards if one.id not in begun), cards[0] if cards else None),
+        "first": first,
+        "guided": first is not None and first.training and first.id not in begun,
         "news": latest_news(),
         "has_picture": finders.find("img/workbench.png") is not None,
     }
@@ -73,7 +75,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
 def _ready(scenario_id: str) -> Scenario:
     """The scenario if it is on offer; a draft is known to its authors alone."""
     scenario = get_scenario(scenario_id)
-    if scenario.config.status != "ready":
+    if not is_offered(scenario):
         raise ScenarioUnknown("There is no such scenario on this site.")
     return scenario
 

@@ -81,6 +81,8 @@ def _wrong_beginning(run: Run, events: Sequence[RunEvent]) -> str:
     for key, value in row.items():
         if begun.get(key) != value:
             return f"The run's {key.replace('_', ' ')} is {value!r} in its row, {begun.get(key)!r} in the log."
+    if begun.get("training", False) != run.training:
+        return f"The run's row says {'training' if run.training else 'no training'}, and its log does not."
     if "task" in begun and not log.seal_fits(run.id, f"task {run.task_id}", begun["task"]):
         return f"The run's task is {run.task_id!r} in its row; the log was begun with another, or with another key."
     return ""

@@ -37,7 +37,8 @@ class Run(models.Model):
     ``attempt`` counts the owner's begun runs of the scenario from 1; the first is the ranked one. A run that could not
     be prepared was never begun: the next one gets its number. ``task_id`` is drawn by the site and shown to nobody but
     operators before the debrief. ``release`` is the content hash of the scenario
-    that the run was begun with.
+    that the run was begun with. ``training`` is kept from the beginning: whatever becomes of the scenario later, a run of
+    a training scenario ranks nowhere and counts in no figure about people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -49,6 +50,7 @@ class Run(models.Model):
     task_id = models.CharField(max_length=64)
     level = models.CharField(max_length=2)
     release = models.CharField(max_length=64)
+    training = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=RunState, default=RunState.PREPARING)
     state_reason = models.CharField(max_length=500, blank=True, default="")
     attempt = models.PositiveIntegerField()
@@ -80,7 +82,8 @@ class Run(models.Model):
     @property
     def is_ranked(self) -> bool:
         """The person's first begun run of the scenario: the one that the leaderboard counts."""
-        return self.origin == RunOrigin.PERSON and self.attempt == 1 and self.state != RunState.FAILED
+        may_rank = self.origin == RunOrigin.PERSON and not self.training
+        return may_rank and self.attempt == 1 and self.state != RunState.FAILED
 
     @property
     def is_live(self) -> bool:
