@@ -29,6 +29,13 @@ letters = outbox / "letters"
 letters.mkdir(exist_ok=True)
 (letters / "to_a_stranger.txt").write_text("Our takings")
 """
+TOPIC = """
+
+[[stakeholders.topics]]
+id = "returns"
+about = "Goods that somebody brought back."
+answer = "Look at the book."
+"""
 VARIANTS = """
 [variants.kept]
 angle = "rule_value"
@@ -68,6 +75,17 @@ def write_toy(directory: Path) -> Path:
     write_solution(folder, "ablations/no_returns", AS_FOUND, why="As if nothing came back.", ablates="F1")
     for task in ("kept", "fee"):
         _total(folder / "solutions" / "ablations" / "no_returns" / task, AS_FOUND)
+    return folder
+
+
+def write_sound_toy(directory: Path) -> Path:
+    """The toy with all that lint asks for: Ada can be asked about goods brought back."""
+    folder = write_toy(directory)
+    (folder / "SOURCES.md").write_text("None: a stall that nobody has seen.\n")
+    _edit(folder / "stakeholders.toml", 'always = "Just make it right."', 'fallback = "Just make it right."' + TOPIC)
+    amounts = {"examples": 25, "tests": 8, "examples_zh": 6, "tests_zh": 3}
+    lines = [f"{key} = {[f'{key} {n}: goods brought back?' for n in range(count)]}" for key, count in amounts.items()]
+    (folder / "phrasings.toml").write_text("\n".join(['[topics."ada/returns"]', *lines, ""]))
     return folder
 
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from fdegym.authoring.admission.registry import all_checks
 from fdegym.catalog.scenarios import get_scenario
 from scenarios.kit.errors import Problem, ScenarioInvalid
-from scenarios.kit.load import ORIGINAL, Scenario, scenario_ids
+from scenarios.kit.load import ORIGINAL, Scenario, load_scenario, scenario_ids
 from scenarios.kit.solutions import (
     ORIGINAL_SOLUTION,
     SOLUTION_GROUPS,
@@ -42,6 +42,14 @@ def sound_scenario(scenario_id: str) -> Scenario:
         _refuse(scenario_id, list(problems_of_files(folder)))
     scenario = get_scenario(scenario_id)
     _refuse(scenario_id, list(problems_of_content(scenario)))
+    return scenario
+
+
+def sound_folder(folder: Path) -> Scenario:
+    """The same for a folder that lies in none of the site's directories. Raises ``ScenarioInvalid``."""
+    _refuse(folder.name, list(problems_of_files(folder)))
+    scenario = load_scenario(folder)
+    _refuse(folder.name, list(problems_of_content(scenario)))
     return scenario
 
 
