@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenarios.kit.load import Scenario, load_scenario
+from scenarios.kit.solutions import overlays_of
 from scenarios.kit.world import BuildResult, Streams, TaskView
 from scenarios.oncall_incident.world import Production, build
+from scenarios.oncall_incident.world.clock import HELD_OUT
 from scenarios.oncall_incident.world.truth import Truth
+from tests.scenarios.local_host import LocalHost
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "oncall_incident"
 SALT = "tests"
@@ -37,10 +40,9 @@ def truth(task_id: str) -> Truth:
     return Truth(view(task_id), streams(task_id))
 
 
-def production(task_id: str, until: int | None = None) -> Production:
+def production(task_id: str, until: int = HELD_OUT[1]) -> Production:
     """A fresh one each time: its loop is closed."""
-    limit = {} if until is None else {"until": until}
-    return Production(view(task_id), streams(task_id), truth=truth(task_id), **limit)
+    return Production(view(task_id), streams(task_id), truth=truth(task_id), until=until)
 
 
 @dataclass(frozen=True)
@@ -60,3 +62,11 @@ def built(task_id: str) -> Built:
     folder = Path(tempfile.mkdtemp(prefix="oncall_"))
     shutil.copytree(FOLDER / "system", folder / "system", ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
     return Built(folder, build(view(task_id), streams(task_id), folder))
+
+
+def deployed(solution: str, task_id: str, folder: Path) -> LocalHost:
+    """The task's system with what a solution lays over it."""
+    shutil.copytree(built(task_id).folder / "system", folder / "system")
+    for overlay in overlays_of(scenario(), task_id, solution):
+        shutil.copytree(overlay, folder / "system", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return LocalHost(folder / "system")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from scenarios.kit.solutions import overlays_of
 from scenarios.kit.world import DeploymentHost
 from scenarios.oncall_incident.grader.as_found import AsFound
 from scenarios.oncall_incident.grader.oracle import DecidedHost
@@ -17,17 +15,10 @@ from scenarios.oncall_incident.grader.replay import observe
 from scenarios.oncall_incident.world import Production
 from scenarios.oncall_incident.world.clock import DAY, SHADOW
 from tests.scenarios import oncall_worlds
-from tests.scenarios.local_host import LocalHost
+from tests.scenarios.oncall_worlds import deployed
 
 UNTIL = SHADOW[0] + 3 * DAY
 SYNCED_FROM = SHADOW[0] + DAY + DAY // 2
-
-
-def deployed(solution: str, task: str, folder: Path) -> LocalHost:
-    shutil.copytree(oncall_worlds.built(task).folder / "system", folder / "system")
-    for overlay in overlays_of(oncall_worlds.scenario(), task, solution):
-        shutil.copytree(overlay, folder / "system", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    return LocalHost(folder / "system")
 
 
 def rung(host: DeploymentHost, production: Production) -> list[tuple[int, list[str]]]:
