@@ -44,7 +44,7 @@ class AsFound:
         self.rota(table_rows(truth.roster.rota_csv(VISIBLE[0] - DAY, ROTA_KNOWN_UNTIL)))
         self.catalogue(table_rows(truth.catalog_csv(VISIBLE[1])))
         for asof in range(VISIBLE[0], VISIBLE[1], STEP):
-            self.events(truth.feed.lines(asof, asof + STEP))
+            self.events(truth.feed.lines(asof, asof + STEP, "override"))
         self.forget(VISIBLE[1])
 
     def ingest(self, files: Mapping[str, bytes]) -> None:

@@ -43,7 +43,8 @@ def observe(production: Production, host: DeploymentHost) -> Observed:
             host.progress(done, len(production.calls), _words(asof))
             as_found.forget(asof)
         files = production.feed(asof)
-        as_found.ingest(files)
+        if in_force is None or night_duty is not None:
+            as_found.ingest(files)
         table = _compiled(production, host, asof, files)
         if table is None:
             observed.unread.append(asof)

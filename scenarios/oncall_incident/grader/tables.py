@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from scenarios.oncall_incident.world.clock import STEP, SWAPPED_IN, from_stamp
@@ -32,16 +32,15 @@ class RoutingTable:
     read when it is first asked for: few of them are.
     """
 
-    def __init__(self, asof: int, lines: Sequence[str], people: Collection[str]) -> None:
+    def __init__(self, asof: int, text: str, people: Collection[str]) -> None:
         self._from = asof + SWAPPED_IN
-        self._lines, self._people = lines, people
+        self._text, self._people = text, people
         self._rows: dict[str, list[Row]] = {}
 
     def rings(self, service_id: str, severity: int, at: int) -> list[Ring]:
         """One row for each level: the first in the file that holds at that instant."""
         if service_id not in self._rows:
-            lines = (line for line in self._lines if line.startswith(f"{service_id},"))
-            rows = (_row(line.rstrip("\r"), self._from, self._people) for line in lines)
+            rows = (_row(line.rstrip("\r"), self._from, self._people) for line in self._lines_of(service_id))
             self._rows[service_id] = [row for row in rows if row is not None]
         at = min(at, self._from + STEP - 1)
         found: dict[int, Ring] = {}
@@ -50,16 +49,24 @@ class RoutingTable:
                 found.setdefault(row.ring.level, row.ring)
         return list(found.values())
 
+    def _lines_of(self, service_id: str) -> Iterator[str]:
+        """The lines after the header that begin with a service, in the order of the file."""
+        start = self._text.find(f"\n{service_id},")
+        while start >= 0:
+            end = self._text.find("\n", start + 1)
+            yield self._text[start + 1 :] if end < 0 else self._text[start + 1 : end]
+            start = self._text.find(f"\n{service_id},", start + 1)
+
 
 def parse_table(data: bytes | None, asof: int, people: Collection[str]) -> RoutingTable | None:
     """The table, or None where the gateway cannot read it: no file, too large, not UTF-8, another header."""
     if data is None or len(data) > MAX_BYTES:
         return None
     try:
-        header, *lines = data.decode("utf-8-sig").split("\n")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-    return RoutingTable(asof, lines, people) if header.rstrip("\r") == HEADER else None
+    return RoutingTable(asof, text, people) if text.partition("\n")[0].rstrip("\r") == HEADER else None
 
 
 def _row(line: str, window_from: int, people: Collection[str]) -> Row | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 from scenarios.kit.tables import csv_bytes
 
@@ -91,6 +92,7 @@ def transitions_csv() -> bytes:
     return csv_bytes(("site", "utc_from", "offset_min"), rows)
 
 
+@lru_cache(maxsize=4_096)
 def from_stamp(text: str) -> int:
     """Minutes since the epoch of ``2026-11-03T06:00Z``. Raises ``ValueError`` for anything else."""
     found = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.random import Generator
@@ -23,29 +22,24 @@ _EDITS = 80
 _EDITED = ("description", "runbook", "channel", "dashboard")
 
 Event = tuple[int, str, dict[str, Any]]  #: (instant, type, what the type says)
+Delivery = tuple[int, int, Event]  #: (minute of delivery, number of the event, the event)
 
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A line of the feed and the minute at which it is delivered."""
-
-    at: int
-    line: str
+FIRST_EVENT = 300_001
 
 
 class Feed:
     """Deliveries in order; ``lines(first, last)`` are those of a span, in the order in which the feed writes them."""
 
     def __init__(self, deliveries: Iterable[Delivery], rng: Generator) -> None:
-        ordered = sorted(deliveries, key=lambda one: (one.at, one.line))
-        self._at = [one.at for one in ordered]
-        self._lines = [one.line for one in ordered]
-        self._place = rng.permutation(len(ordered)).tolist()
+        self._deliveries = sorted(deliveries, key=lambda one: one[:2])
+        self._at = [at for at, _, _ in self._deliveries]
+        self._place = rng.permutation(len(self._at)).tolist()
 
-    def lines(self, first: int, last: int) -> list[str]:
-        """Delivered in [first, last); within a file the order tells nothing."""
+    def lines(self, first: int, last: int, kind: str = "") -> list[str]:
+        """Delivered in [first, last), all or those of one type; within a file the order tells nothing."""
         span = range(bisect_left(self._at, first), bisect_left(self._at, last))
-        return [self._lines[index] for index in sorted(span, key=self._place.__getitem__)]
+        found = (self._deliveries[index] for index in sorted(span, key=self._place.__getitem__))
+        return [_line(f"EV-{FIRST_EVENT + number}", at, event) for at, number, event in found if kind in ("", event[1])]
 
 
 def deliveries(events: Sequence[Event], rng: Generator) -> list[Delivery]:
@@ -59,17 +53,17 @@ def deliveries(events: Sequence[Event], rng: Generator) -> list[Delivery]:
     again = rng.integers(1, 4 * DAY, size=count).tolist()
     made = []
     for number, index in enumerate(order):
-        ts, kind, body = events[index]
+        ts = events[index][0]
         at = max(ts + (hours_late[index] if dirty[index] < late else delay[index]), VISIBLE[0] + 5)
-        event_id = f"EV-{number + 300_001}"
-        made.append(Delivery(at, _line(event_id, kind, ts, at, body)))
+        made.append((at, number, events[index]))
         if dirty[index] % 2 and dirty[index] < 2 * twice:
             later = at + (again[index] if again[index] % 3 else again[index] % 40)
-            made.append(Delivery(later, _line(event_id, kind, ts, later, body)))
+            made.append((later, number, events[index]))
     return made
 
 
-def _line(event_id: str, kind: str, ts: int, delivered: int, body: dict[str, Any]) -> str:
+def _line(event_id: str, delivered: int, event: Event) -> str:
+    ts, kind, body = event
     head = {"event_id": event_id, "type": kind, "ts": stamp(ts), "delivered": stamp(delivered)}
     return json.dumps({**head, **body})
 
@@ -179,4 +173,4 @@ def call_fields(number: int, page: Page, service_id: str, severity: int) -> dict
 
 def call_line(number: int, page: Page, service_id: str, severity: int, delivered: int) -> str:
     fields = call_fields(number, page, service_id, severity)
-    return _line(f"EC-{216_001 + number}", "call", page.at, delivered, fields)
+    return _line(f"EC-{216_001 + number}", delivered, (page.at, "call", fields))
