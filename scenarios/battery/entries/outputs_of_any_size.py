@@ -5,6 +5,7 @@ import os
 
 MAY_FAIL = ("exit", "signal")
 MANY = 3000
+FEW = 20
 
 
 def before_call(bypass):
@@ -14,7 +15,7 @@ def before_call(bypass):
 def after_call(bypass):
     if bypass.argv[0] in ("",) or not bypass.outputs():
         return
-    for path in bypass.outputs():
+    for path in bypass.outputs()[:FEW]:  # its own thousands lie among them from the second call on
         with path.open("ab") as file:
             try:
                 file.truncate(60 << 30)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
 from weakref import WeakKeyDictionary
 
 from numpy.random import Generator
@@ -25,31 +24,27 @@ _SOURCES: WeakKeyDictionary[Streams, Source] = WeakKeyDictionary()
 def random_delivery(task: TaskView, streams: Streams, rng: Generator) -> Outcome:
     """One delivery drawn decision by decision and judged as a replayed one is.
 
-    Each claim is refused, paid or left to the assessors; how often, and whether what is paid is the claim or what the
-    weight allows, is drawn once for the delivery. It keeps the mandate and gives a rule. A letter goes by a coin.
+    Each claim is refused, paid or left to the assessors, all three alike; what is paid is the claim or what the weight
+    allows, by a coin. It keeps the mandate and gives a rule. A letter goes by a coin.
     """
     if streams not in _SOURCES:
         _SOURCES[streams] = Production(task, streams).source
     run = Run(_SOURCES[streams])
     ledger = Ledger(run)
-    refused, paid = sorted((float(rng.random()), float(rng.random())))
-    capped = bool(rng.random() < 0.5)
-    for day, today in enumerate(run.days):
-        rows = _guesses(run.file(day), rng, refused, paid, run.terms.mandate, today, capped=capped)
+    for day in range(len(run.days)):
+        rows = _guesses(run.file(day), rng, run.terms.mandate)
         ledger.decide(day, parse_decisions(written(rows)))
     return ledger.outcome()
 
 
-def _guesses(
-    new: list[Filed], rng: Generator, refused: float, paid: float, mandate: float, today: date, *, capped: bool
-) -> Iterable[Row]:
-    draws = rng.random((len(new), 2)).tolist()
-    for filed, (what, letter) in zip(new, draws, strict=True):
+def _guesses(new: list[Filed], rng: Generator, mandate: float) -> Iterable[Row]:
+    draws = rng.random((len(new), 3)).tolist()
+    for filed, (what, letter, capped) in zip(new, draws, strict=True):
         claim = filed.claim
-        if what < refused:
+        if what < 1 / 3:
             yield Row(filed.id, "REFUSE", rule=RULE)
-        elif what < paid:
-            amount = min(claim.claimed, claim.limit) if capped else claim.claimed
+        elif what < 2 / 3:
+            amount = min(claim.claimed, claim.limit) if capped < 0.5 else claim.claimed
             haulier = claim.shipment.haulier
             yield Row(filed.id, "PAY", max(0.01, min(mandate, amount)), RULE, bool(haulier) and letter < 0.5, haulier)
         else:
