@@ -82,6 +82,7 @@ PRELOADED = [
     "textwrap",
     "threading",
     "time",
+    "tomllib",
     "traceback",
     "types",
     "typing",
