@@ -63,6 +63,9 @@ def count_strategies(scenario: Scenario, tasks: Sequence[str]) -> Iterator[Findi
 
 
 def count_patterns(scenario: Scenario, tasks: Sequence[str]) -> Iterator[Finding]:
+    if scenario.config.status == "training":  # counted neither here nor at the others' admission
+        yield Finding("patterns", "", True, {"pattern": scenario.config.pattern}, "Training is counted in no pattern.")
+        return
     yield judge_patterns({**_patterns(), scenario.id: scenario.config.pattern}, scenario.id)
 
 
