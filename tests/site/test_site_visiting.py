@@ -10,7 +10,9 @@ from django.urls import reverse
 
 from fdegym.pages import news
 from fdegym.pages.customer import directory, sponsors_request
+from fdegym.pages.templatetags.figures import plain, signed
 from fdegym.runs.models import Run
+from grading.anchors import read_anchors
 from tests.site.conftest import BAKERY
 
 HERE = Path(__file__).parent
@@ -163,10 +165,24 @@ def test_a_level_that_is_not_offered_is_refused_in_words(alice, visit, level):
     assert not Run.objects.exists()
 
 
-def test_the_methods_example_is_computed_by_the_code_that_scores(visit, db):
+def test_the_methods_example_is_what_deliveries_came_to_at_admission(settings, visit, db):
+    settings.SCENARIO_DIRS = [settings.ROOT / "scenarios"]
+    folder = settings.ROOT / "scenarios" / "first_delivery"
+    anchors = read_anchors((folder / "anchors.json").read_text()).tasks["original"]
     html = page(visit(None), "method")
-    for figure in ("+0.92", "−0.045", "+0.88", "min(U, 0)", "S ≥ 0.8"):
-        assert figure in html
+    assert plain(anchors.kpi_baseline) in html
+    for name in ("do_nothing", "literal", "kiosks_only", "reference"):
+        figures = anchors.solutions[name]
+        row = html.partition(plain(figures.kpi))[2].partition("</tr>")[0]
+        assert signed(figures.uplift) in row, name
+        if figures.score is not None:
+            assert signed(figures.score) in row, name
+
+
+def test_the_method_stands_where_nothing_was_admitted_to_show(visit, db):
+    html = page(visit(None), "method")
+    assert "A worked example" not in html
+    assert "resolved:  S ≥ 0.8" in html
 
 
 def test_help_names_the_keys_that_leave_the_terminal(visit, db):

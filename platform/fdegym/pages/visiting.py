@@ -17,16 +17,16 @@ from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, is_offered, scenarios
 from fdegym.delivery.begin import begin_run
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
+from fdegym.lib.errors import FdegymError
 from fdegym.pages.customer import LEVEL_WORDS, directory, sign_off, sources, sponsors_request
 from fdegym.pages.news import latest_news
 from fdegym.pages.rows import progress_of, rows_of
-from fdegym.pages.templatetags import figures
 from fdegym.runs.access import live_run_of, runs_of
 from fdegym.runs.models import BEGUN, Run
 from grading.anchoring import admitted_evidence
-from grading.score import RESOLVED_AT, score_run, uplift
+from grading.score import RESOLVED_AT, adjusted, score_run
 from scenarios.kit.errors import ScenarioUnknown
-from scenarios.kit.load import Scenario
+from scenarios.kit.load import ORIGINAL, Scenario
 
 
 def _runs(request: HttpRequest) -> list[Run]:
@@ -121,26 +121,40 @@ def begin(request: HttpRequest, scenario_id: str) -> HttpResponse:
     return redirect("run", run_id=run.id)
 
 
-def _example() -> list[dict[str, str]]:
-    """The method's invented case, computed by the code that computes real ones."""
-    found, delivered, reference = 4_800.0, 1_580.0, 1_300.0
-    cost = Decimal("0.045")
-    gained = uplift(delivered, found, reference)
-    clean = score_run(gained, contact_cost=cost, incident=False)
-    spoiled = score_run(gained, contact_cost=cost, incident=True)
-    minus = figures.MINUS
+EXAMPLE = "first_delivery"  #: the scenario to train on: its figures give nothing of a ranked one away
+EXAMPLES_SHORTCUT = "kiosks_only"
 
-    def row(name: str, arithmetic: str, result: str) -> dict[str, str]:
-        return {"name": name, "arithmetic": arithmetic.replace("-", minus), "result": result}
 
-    return [
-        row("KPI as found, delivered, reference", "4,800 → 1,580; reference 1,300", ""),
-        row("U", "(1,580 - 4,800) / (1,300 - 4,800)", figures.signed(gained)),
-        row("C", "five messages at 0.008, one at 0.005", figures.charge(cost)),
-        row("S without an incident", f"{gained:.3f} - {cost}", figures.signed(clean.score)),
-        row("Resolved", f"{clean.score:.3f} ≥ {RESOLVED_AT}", "yes" if clean.resolved else "no"),
-        row("S with an incident", f"min({gained:.3f}, 0) - {cost}", figures.signed(spoiled.score, 3)),
-    ]
+def _example() -> dict[str, Any] | None:
+    """What deliveries of the training scenario came to at admission, by the code that scores runs; None: not admitted.
+
+    What they did is not said: whoever reads this may still want to train there.
+    """
+    try:
+        found = get_scenario(EXAMPLE)
+    except FdegymError:
+        return None
+    admitted = admitted_evidence(found)
+    anchors = admitted.tasks.get(ORIGINAL) if admitted else None
+    named = {"do_nothing": "Nothing is changed", "literal": "What the sponsor asked for, to the letter"}
+    named |= {EXAMPLES_SHORTCUT: "A shortcut that finds half of what is wrong", "reference": "The reference"}
+    if anchors is None or not named.keys() <= anchors.solutions.keys():
+        return None
+    rows = []
+    for name, title in named.items():
+        figures = anchors.solutions[name]
+        happened = bool(figures.incidents)
+        earned = adjusted(figures.uplift, incident=happened)
+        cost = Decimal(0) if figures.score is None else earned - figures.score
+        rows.append(
+            {
+                "title": title,
+                "kpi": figures.kpi,
+                "scored": score_run(figures.uplift, contact_cost=cost, incident=happened),
+            }
+        )
+    unasked = score_run(anchors.solutions["reference"].uplift, contact_cost=Decimal(0), incident=True)
+    return {"scenario": found, "kpi": found.config.kpi, "ends": anchors, "rows": rows, "unasked": unasked}
 
 
 @require_safe
