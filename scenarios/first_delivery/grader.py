@@ -148,7 +148,7 @@ def random_delivery(task: TaskView, streams: Streams, rng: numpy.random.Generato
     """For each line one of the quantities that were named, and a share of it."""
     world = int(streams.rng("which world").integers(2**62))
     production = _KEPT.get(world) or _KEPT.setdefault(world, Production(task, streams))
-    return replay(production, Told([_written(_guessed(night, rng)) for night in production.nights]))
+    return settle(production, [read_sheet(_written(_guessed(night, rng)), production) for night in production.nights])
 
 
 def _guessed(night: Night, rng: numpy.random.Generator) -> dict[tuple[str, str], int]:
