@@ -3,7 +3,7 @@
 Two stages. The first makes a user and mount namespace in which an ordinary user may mount, and mounts there one
 memory file system bounded in bytes and in inodes; it is trusted and gone before anything else runs. The second,
 bubblewrap, nests inside and shows parts of that file system as the sandbox's writable folders. Measured reasons are in
-``ops/decisions/0010-workspace-storage.md``.
+``ops/decisions/0008-workspace-storage.md``.
 """
 
 from __future__ import annotations
