@@ -17,9 +17,7 @@ import pytest
 
 from grading.anchors import read_anchors
 from scenarios.kit.load import load_scenario
-from scenarios.kit.phrasings import load_phrasings
-from stakeholders.matcher.encoder import shared_encoder
-from stakeholders.matcher.fitted import SHIPPED, Fitted, content_of
+from stakeholders.matcher.fitted import SHIPPED
 from tests.authoring.toy import NAME, write_toy
 from tests.e2e.stack import CHECKOUT, clean_environment, own_directory
 from tests.waiting import until
@@ -236,11 +234,6 @@ def test_the_play_of_a_killed_worker_is_played_by_another(beginner: Author) -> N
     assert not beginner.workspaces()
 
 
-def assert_ships_what_its_matcher_learnt(folder: Path) -> None:
-    content = content_of(load_phrasings(folder / "phrasings.toml"), shared_encoder())
-    assert Fitted.read(folder / SHIPPED, content) is not None
-
-
 def test_the_whole_of_a_scenario_that_holds_is_written(
     author: Author, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +251,7 @@ def test_the_whole_of_a_scenario_that_holds_is_written(
     (report,) = admission.admit(admission.wanted_of([scenario], [], [], 2, False))
     assert [str(failure) for failure in report.failures()] == []
     assert write(report) == author.folder / "anchors.json"
-    assert_ships_what_its_matcher_learnt(author.folder)
+    assert not (author.folder / SHIPPED).exists(), "there is nothing to learn from"
     anchors = read_anchors((author.folder / "anchors.json").read_text())
     assert anchors.release == scenario.release == load_scenario(author.folder).release
     assert sorted(anchors.tasks) == ["fee", "kept", "original"]

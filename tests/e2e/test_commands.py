@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(600)]
 
 
 def played(stack, solution: str) -> dict:
-    done = stack.manage("play", "oil_npt", "--solution", solution, "--json", "-", timeout_s=500)
+    done = stack.manage("play", "first_delivery", "--solution", solution, "--json", "-", timeout_s=500)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -3,9 +3,11 @@
 import json
 import os
 import socket
+import time
 import uuid
 
 DESK = "/run/desk/desk.sock"
+PATIENCE_S = 30
 FORGED = [
     {"op": "event", "kind": "contact.granted", "payload": {"grants": ["approval"]}},
     {"op": "grant", "grants": ["approval"]},
@@ -53,6 +55,10 @@ def asked(request):
 
 def in_workspace(bypass):
     neighbour = bypass.known["neighbour"]
+    for _ in range(PATIENCE_S * 10):  # the desk finds a new workspace when it next looks
+        if os.path.exists(DESK):
+            break
+        time.sleep(0.1)
     if not asked({"op": "who"})["people"]:
         raise SystemExit("the desk does not answer at all")
     for request in FORGED:

@@ -54,9 +54,10 @@ def figures_of(scenario: Scenario) -> Figures | None:
 
 def ship_matcher(scenario: Scenario, folder: Path) -> None:
     """Write to ``folder`` what is learnt from the scenario's phrasings, so that no site that offers it has to learn."""
-    if not matcher_topics(scenario):
+    file = scenario.folder / "phrasings.toml"
+    if not matcher_topics(scenario) or not file.is_file():
         return
-    phrasings, encoder = load_phrasings(scenario.folder / "phrasings.toml"), shared_encoder()
+    phrasings, encoder = load_phrasings(file), shared_encoder()
     learnt = Fitted.cached(phrasings, encoder, Path(settings.CACHE_DIR) / "matcher", scenario.folder / SHIPPED)
     learnt.write(folder / SHIPPED, content_of(phrasings, encoder))
 
