@@ -201,7 +201,9 @@ class _Playing:
         seen = set(play.failures)
         if entry.fails and not seen & entry.fails:
             play.problems.append(f"no call ended by {' or '.join(sorted(entry.fails))}")
-        for word in sorted(seen - entry.fails - entry.may_fail - {"obstructed"}):
+        # what a call that failed should have left behind, the next one may miss
+        follows = {"obstructed"} | ({"exit"} if entry.fails else set())
+        for word in sorted(seen - entry.fails - entry.may_fail - follows):
             first = next(row["first"] for row in grade.replay["failures"].values() if word in row["failures"])
             play.problems.append(f"calls ended by {word}, unforeseen: {str(first)[-400:]}")
 
