@@ -202,7 +202,7 @@ class _Playing:
         if entry.fails and not seen & entry.fails:
             play.problems.append(f"no call ended by {' or '.join(sorted(entry.fails))}")
         # what a call that failed should have left behind, the next one may miss
-        follows = {"obstructed"} | ({"exit"} if entry.fails else set())
+        follows = {"obstructed"} | ({"exit"} if seen & entry.fails else set())
         for word in sorted(seen - entry.fails - entry.may_fail - follows):
             first = next(row["first"] for row in grade.replay["failures"].values() if word in row["failures"])
             play.problems.append(f"calls ended by {word}, unforeseen: {str(first)[-400:]}")
