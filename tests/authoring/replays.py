@@ -24,7 +24,7 @@ from grading.anchors import AnchorsUnreadable, TaskAnchors, read_anchors
 from scenarios.kit.load import Scenario, load_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-BUDGET_S = 60.0  #: of each file, from the first play on
+BUDGET_S = 45.0  #: of each file, from the first play on
 ALWAYS = ("reference", "literal", "do_nothing")  #: of every original task, whatever they take
 
 
