@@ -100,7 +100,7 @@ class ReplayProvider:
             raise GatewayProblem(503, "not_recorded", words) from None
 
     def stream(self, request: ChatRequest, *, request_hash: str, model: str) -> Any:
-        raise NotImplementedError
+        raise GatewayProblem(503, "whole_only", "A recording answers whole, not as a stream.")
 
     async def close(self) -> None:
         """Nothing is open."""
