@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import stat
@@ -259,6 +260,37 @@ def test_a_damaged_archive_is_refused_in_words(kind: str, request: pytest.Fixtur
         place.mkdir()
         with pytest.raises(ArchiveRefused, match=r"damaged|neither|ends before"):
             unpack(made, place)
+
+
+@pytest.mark.parametrize("kind", ["tar", "packed"])
+def test_of_an_archive_with_any_byte_wrong_no_wrong_file_is_taken(
+    kind: str, request: pytest.FixtureRequest, into: Path
+) -> None:
+    """Of a .tar.gz all or nothing; a .zip has no checksum over its list, so one of its files may be out of the list."""
+    content = {f"a/{n}": hashlib.sha256(b"%d" % n).digest() * 40 + os.urandom(300) for n in range(4)}
+    made: Path = request.getfixturevalue(kind)(*content.items())
+    whole = made.read_bytes()
+    for at in range(0, len(whole), 7):
+        made.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        place = into / str(at)
+        place.mkdir()
+        try:
+            unpack(made, place)
+        except ArchiveRefused:
+            continue
+        came, packed = set(files(place).values()), set(content.values())
+        assert came == packed if kind == "tar" else came <= packed, at
+
+
+@pytest.mark.parametrize("wrong", range(4))
+def test_a_header_that_cannot_be_read_is_not_taken_for_the_end(wrong: int, tar: Maker, into: Path) -> None:
+    made = tar(*((f"a/{n}", bytes([65 + n]) * 1000) for n in range(4)))
+    plain = bytearray(gzip.decompress(made.read_bytes()))
+    header = plain.index(b"a/%d\0" % wrong)
+    plain[header + 148 : header + 156] = b"!" * 8
+    made.write_bytes(gzip.compress(bytes(plain)))
+    with pytest.raises(ArchiveRefused, match="damaged"):
+        unpack(made, into)
 
 
 def test_an_encrypted_entry_is_refused(packed: Maker, into: Path) -> None:

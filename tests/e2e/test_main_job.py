@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from scenarios.kit.solutions import Solution
+from tests.e2e.person import Person
 from tests.e2e.stack import files_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.sandbox, pytest.mark.timeout(600)]
@@ -17,10 +19,19 @@ def figure(text: str) -> float:
     return float(text.replace("−", "-").replace(",", "").strip().split()[-1])
 
 
+def begun_where_people_are_asked(people, stack) -> tuple[Person, Solution]:
+    """The site draws the task; of one whose request is right as it stands nobody needs to be asked. So: draw again."""
+    for number in range(8):
+        alice = people(f"alice {number}" if number else "alice").sign_up().begin("L3")
+        reference = stack.solution(alice.run, "reference")
+        if reference.conversation.steps:
+            return alice, reference
+    pytest.fail("eight runs were begun, and for none of them anybody needs to be asked")
+
+
 def test_a_person_does_the_whole_job_in_the_browser_and_resolves_it(people, stack):
-    alice = people("alice").sign_up().begin("L3")
+    alice, reference = begun_where_people_are_asked(people, stack)
     page = alice.page
-    reference = stack.solution(alice.run, "reference")
     *before, last = reference.conversation.steps  # which task was drawn decides whether there is a day to wait
 
     # brief and a document

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from fdegym.lib.errors import FdegymError
 
@@ -202,6 +202,22 @@ def _of_tar(stream: IO[bytes]) -> Iterator[_Entry]:
                 raise refused(member.name, "is a device, a pipe or a file with holes; only plain files are taken")
             data = archive.extractfile(member) if member.isreg() else None
             yield _Entry(member.name, member.isdir(), member.size if data else 0, data)
+        _read_out(archive.fileobj)
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def _read_out(rest: _Readable | None) -> None:
+    """Read what follows the last entry. Raises where it is more than padding, or where the whole does not add up.
+
+    ``tarfile`` takes a header that it cannot read for the archive's end, and the checksum of ``gzip`` stands at the very
+    end, where nobody who stops early meets it: without this, half an archive would pass for a small one.
+    """
+    while rest is not None and (data := rest.read(_CHUNK)):
+        if data.strip(b"\0"):
+            raise refused("", "it is damaged: something that is no file stands between its files; make it anew")
 
 
 def _of_zip(stream: IO[bytes]) -> Iterator[_Entry]:
