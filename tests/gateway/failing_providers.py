@@ -6,6 +6,7 @@ failure that it makes.
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -188,6 +189,19 @@ class RepeatsWhatItWasSent:
 
     def __call__(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], number: int) -> None:
         reply(handler, 200, answer(str(dict(handler.headers.items()))))
+
+
+class Packs:
+    """Answers well, packed in these ways though nobody asked for it."""
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+
+    def __call__(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], number: int) -> None:
+        data = json.dumps(answer("well")).encode()
+        for _ in self.encoding.split(","):
+            data = gzip.compress(data)
+        reply(handler, 200, data, content_encoding=self.encoding)
 
 
 class CountsNothing:

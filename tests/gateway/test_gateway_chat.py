@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fdegym.gateway.answers import streamed
-from fdegym.gateway.chat import MOST_TOKENS_OUT, parse_chat
+from fdegym.gateway.chat import DEEPEST, MOST_TOKENS_OUT, MOST_VALUES, parse_chat
 from fdegym.gateway.problems import GatewayProblem
 
 HELLO = [{"role": "user", "content": "hello"}]
@@ -65,7 +66,14 @@ def test_everything_that_decides_the_answer_is_in_the_hash(other: dict[str, Any]
     assert hash_of(**other) != hash_of()
 
 
-REFUSED = [
+def nested(depth: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {"type": "object"}
+    for _ in range(depth):
+        inner = {"not": inner}
+    return inner
+
+
+REFUSED: list[tuple[Any, str, str | None]] = [
     (b"", "invalid_json", None),
     (b"{", "invalid_json", None),
     (b"\xff", "invalid_json", None),
@@ -87,6 +95,8 @@ REFUSED = [
     ({"messages": HELLO, "logit_bias": {}}, "unknown_field", "logit_bias"),
     ({"messages": HELLO, "user": "alice"}, "unknown_field", "user"),
     ({"messages": HELLO, "api_key": "x"}, "unknown_field", "api_key"),
+    ({"messages": HELLO, "response_format": nested(DEEPEST)}, "invalid_request", None),
+    ({"messages": HELLO, "tools": [{"x": [[]] * MOST_VALUES}]}, "invalid_request", None),
 ]
 
 
@@ -97,6 +107,20 @@ def test_what_it_does_not_take_is_refused_with_the_fields_name(body: Any, code: 
     assert (refused.value.status, refused.value.code) == (400, code)
     assert param is None or refused.value.param == param
     assert refused.value.body()["error"]["message"]
+
+
+@pytest.mark.parametrize("depth", [900, 960, 970, *range(975, 1000)])
+def test_no_depth_is_taken_that_cannot_be_sent_on(depth: int) -> None:
+    """Python's own limit would be met later, by the gateway, and a grading would be worth nothing for it."""
+    schema = b'{"a":' * depth + b"1" + b"}" * depth
+    with pytest.raises(GatewayProblem) as refused:
+        parse_chat(b'{"messages":[{"role":"user","content":"x"}],"response_format":' + schema + b"}")
+    assert refused.value.status == 400
+
+
+def test_a_deep_schema_of_a_tool_is_taken() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": nested(DEEPEST // 2)}}
+    assert parse_chat(json.dumps({"messages": HELLO, "tools": [tool]}).encode()).tools
 
 
 def test_pictures_are_refused_for_their_tokens_cannot_be_bounded() -> None:
@@ -117,6 +141,14 @@ def test_no_prompt_has_more_tokens_than_are_set_aside_for_it(texts: list[str]) -
     request = parse_chat(json.dumps({"messages": [{"role": "user", "content": text} for text in texts]}).encode())
     # a tokenizer over bytes makes at most a token of each, and a template adds a few to each message
     assert request.most_prompt_tokens() >= sum(len(text.encode()) for text in texts) + 8 * len(texts)
+
+
+@pytest.mark.parametrize("letter", ["\ufdfa", "\U0001d160", "\u1e9b\u0323"])
+def test_letters_that_a_tokenizer_takes_apart_first_count_as_what_becomes_of_them(letter: str) -> None:
+    text = letter * 50
+    request = parse_chat(json.dumps({"messages": [{"role": "user", "content": text}]}).encode())
+    for form in ("NFC", "NFKC"):
+        assert request.most_prompt_tokens() >= len(unicodedata.normalize(form, text).encode())
 
 
 def test_a_whole_answer_can_be_streamed_and_comes_out_the_same() -> None:

@@ -18,6 +18,7 @@ from tests.gateway.failing_providers import (
     BreaksOff,
     BusyAtFirst,
     CountsNothing,
+    Packs,
     Provider,
     Refuses,
     RepeatsWhatItWasSent,
@@ -114,6 +115,8 @@ FAILURES = [
     (Says(b'{"choices": [{"message": {"content": 1}}]}'), "provider_unreadable", 502),
     (Says(json.dumps(answer("x" * 9_000_000)).encode()), "provider_unreadable", 502),
     (BreaksOff(), "provider_unreadable", 502),
+    (Packs("gzip"), "provider_unreadable", 502),
+    (Packs("gzip, gzip"), "provider_unreadable", 502),
 ]
 
 
@@ -184,6 +187,17 @@ async def test_no_provider_can_make_the_gateway_repeat_the_key(
     assert "key" in said or "calls" in said
     assert KEY not in said
     assert KEY not in caplog.text
+
+
+async def test_a_key_that_stands_escaped_in_an_answer_does_not_pass_either() -> None:
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "KEY"}}
+    said = json.dumps(answer("you sent KEY", tool_calls=[call])).replace("KEY", escaped).encode()
+    assert KEY not in said.decode()
+    with Provider(Says(said)) as provider:
+        body = (await ask(provider.url)).body
+    assert body["choices"][0]["message"]["content"] == "you sent [key]"
+    assert KEY not in json.dumps(body)
 
 
 async def test_a_redirect_does_not_take_the_key_elsewhere() -> None:

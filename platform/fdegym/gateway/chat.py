@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -15,6 +17,11 @@ MOST_TOKENS_OUT = 4096  #: of one answer
 TOKENS_OUT = 1024  #: of one answer, where the request does not say
 #: What a chat template adds to a message, and to a chat, is less than this many tokens.
 TOKENS_OF_A_MESSAGE, TOKENS_OF_A_CHAT = 16, 32
+#: Of a request's JSON: more than any schema of tools has, and little enough that reading it takes no noticeable time and
+#: writing it never meets the interpreter's own limit, which would look like a failure of the gateway.
+MOST_VALUES, DEEPEST = 20_000, 100
+#: Some tokenizers normalize first, and a character may become several.
+_FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
 
 Words = Annotated[str, Field(max_length=1_000_000)]
 
@@ -115,7 +122,7 @@ class ChatRequest(_Part):
     def most_prompt_tokens(self) -> int:
         """More tokens than any tokenizer makes of the prompt: none makes more than one of a byte, and templates add few."""
         prompt = self.model_dump(exclude_none=True, include={"messages", "tools", "tool_choice", "response_format"})
-        return len(_canonical(prompt)) + TOKENS_OF_A_MESSAGE * len(self.messages) + TOKENS_OF_A_CHAT
+        return _most_bytes(_canonical(prompt)) + TOKENS_OF_A_MESSAGE * len(self.messages) + TOKENS_OF_A_CHAT
 
     def for_provider(self, model: str) -> dict[str, Any]:
         """The body to send on: always with a limit, for only what is limited can be capped beforehand."""
@@ -127,6 +134,29 @@ class ChatRequest(_Part):
 
 def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def _most_bytes(data: bytes) -> int:
+    """Of UTF-8 as it is, or as a tokenizer normalizes it."""
+    if data.isascii():
+        return len(data)
+    text = data.decode()
+    return max(len(data), *(len(unicodedata.normalize(form, text).encode()) for form in _FORMS))
+
+
+def _is_modest(row: object) -> bool:
+    """Whether JSON has at most ``MOST_VALUES`` values, ``DEEPEST`` in one another."""
+    level, found = [row], 0
+    for _ in range(DEEPEST + 1):
+        level = [part for value in level for part in _parts_of(value)]
+        found += len(level)
+        if not level or found > MOST_VALUES:
+            return not level
+    return False
+
+
+def _parts_of(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -144,12 +174,16 @@ def parse_chat(data: bytes) -> ChatRequest:
     """The request of a body. Raises ``GatewayProblem`` 400, which names the field."""
     try:
         row = json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_once)
-        if isinstance(row, dict):
+        modest = _is_modest(row)
+        if isinstance(row, dict) and modest:
             _canonical(row)  # what cannot be written as UTF-8, half a character say, cannot be hashed or sent on
     except (ValueError, RecursionError) as problem:
         raise GatewayProblem(400, "invalid_json", "The body is not JSON in UTF-8.") from problem
     if not isinstance(row, dict):
         raise GatewayProblem(400, "invalid_request", "The body must be a JSON object.")
+    if not modest:
+        words = f"A request has at most {MOST_VALUES} values, {DEEPEST} in one another."
+        raise GatewayProblem(400, "invalid_request", words)
     try:
         return ChatRequest.model_validate(row)
     except ValidationError as problem:

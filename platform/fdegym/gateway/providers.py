@@ -177,6 +177,8 @@ class OpenAIProvider:
                         await asyncio.sleep(_pause_wanted(response, pause_s))
                         continue
                     raise await self._refusal(response)
+                if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+                    raise unreadable("packed, which was not asked for")  # nor is it unpacked: a few bytes become many
                 yield response
                 return
             except httpx.TimeoutException as problem:
@@ -208,9 +210,19 @@ class OpenAIProvider:
 
     def _parsed(self, data: bytes) -> Any:
         try:
-            return json.loads(self._without_key(data.decode()))
+            return self._without_key_anywhere(json.loads(data.decode()))
         except (ValueError, RecursionError) as problem:
             raise unreadable("no JSON") from problem
+
+    def _without_key_anywhere(self, value: Any) -> Any:
+        """Of JSON that was read: in the text of JSON the key may stand with escapes, which no search would find."""
+        if isinstance(value, str):
+            return self._without_key(value)
+        if isinstance(value, list):
+            return [self._without_key_anywhere(item) for item in value]
+        if isinstance(value, dict):
+            return {self._without_key(name): self._without_key_anywhere(item) for name, item in value.items()}
+        return value
 
     def _without_key(self, text: str) -> str:
         """A provider, or what answers in its place, may repeat the headers it was sent."""
@@ -235,7 +247,7 @@ class _OpenAIStream:
 async def _event_data(response: httpx.Response) -> AsyncIterator[bytes]:
     """The ``data:`` of each server-sent event. Raises ``GatewayProblem`` for more than ``LARGEST_ANSWER`` in all."""
     left, rest = LARGEST_ANSWER, b""
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
         left -= len(part)
         if left < 0:
             raise unreadable("far too long")
@@ -247,7 +259,7 @@ async def _event_data(response: httpx.Response) -> AsyncIterator[bytes]:
 
 async def _all_of(response: httpx.Response, most: int) -> bytes:
     parts, size = [], 0
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
         size += len(part)
         if size > most:
             raise unreadable("far too long")

@@ -64,6 +64,7 @@ class Served:
     def __init__(self, account: Account, services: Services) -> None:
         self.account, self._services = account, services
         self._at_once = asyncio.Semaphore(CALLS_AT_ONCE)
+        self._reading = asyncio.Lock()  # one thread at a time: however much one client sends, others are answered
         self._pace = _Pace()
         self._same: dict[str, asyncio.Lock] = {}
         self.calls_of_step = 0
@@ -103,8 +104,8 @@ class Served:
     # ---- one call
 
     async def _chat(self, http: HttpRequest, responder: Responder) -> None:
-        request = parse_chat(http.body)
-        request_hash = request.hash()
+        async with self._reading:
+            request, request_hash = await self._in_thread(lambda: _read(http.body))
         if self.account.run_id is not None:
             await self._make(request, request_hash, len(http.body), responder)
             return
@@ -189,6 +190,11 @@ class Served:
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         result: Result = await self._services.in_thread(work)
         return result
+
+
+def _read(body: bytes) -> tuple[ChatRequest, str]:
+    request = parse_chat(body)
+    return request, request.hash()
 
 
 class _Call:
