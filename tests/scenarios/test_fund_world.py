@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,9 @@ import pytest
 from scenarios.fund_recon.world import build
 from scenarios.fund_recon.world.calendars import DAYS, GRADED, HISTORY, WARM_UP
 from scenarios.fund_recon.world.dividends import Entitlement, withholding
+from scenarios.fund_recon.world.level import LENGTHS, Lengths, Table, level
+from scenarios.fund_recon.world.market import Market
+from scenarios.fund_recon.world.production import make_market
 from scenarios.fund_recon.world.rules import Rules
 from scenarios.fund_recon.world.trades import CANCELLED_AFTER, Trade
 from scenarios.fund_recon.world.universe import BDL_BOND, KINDS, NGC_EQUITY
@@ -89,6 +92,34 @@ def test_tasks_cannot_be_told_apart_by_names_or_sizes_of_files() -> None:
     for start in folders:
         sizes = [sum(size for name, size in listing.items() if name.startswith(start)) for listing in listings.values()]
         assert max(sizes) < 1.02 * min(sizes), (start, sizes)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_book_and_the_movements_have_as_many_rows_on_every_task(task: str) -> None:
+    rows: Counter[str] = Counter()
+    for path in (built(task).folder / "data").rglob("*.*"):
+        rows[path.name.rpartition("_")[0]] += path.read_bytes().count(b"\n")
+    for table, length in LENGTHS.items():
+        assert abs(rows[table] - length) < 0.006 * length, (table, rows[table])
+
+
+def test_trades_are_called_off_where_the_book_is_short_and_none_that_hides_a_fail() -> None:
+    too_many: dict[Table, int] = {"book_trades": -100, "ngc_moves": 60, "bdl_moves": 40}
+    lengths = Lengths()
+    lengths.add({f"{table}_2026-09-14": b"\n" * (LENGTHS[table] + rows) for table, rows in too_many.items()})
+    whole = range(HISTORY[0], HISTORY[1] + 1)
+
+    def drawn(change: Callable[[list[Trade]], None] | None = None) -> Market:
+        return make_market(streams("original"), "history", HISTORY, [whole], view("original").facts, change)
+
+    before = {trade.number for trade in drawn().trades if trade.cancelled_on is not None}
+    market = drawn(lambda trades: level(streams("original").rng("history:level"), trades, lengths))
+    called_off = [one for one in market.trades if one.cancelled_on is not None and one.number not in before]
+    assert Counter(trade.line.custodian for trade in called_off) == {"NGC": 60, "BDL": 40}
+    fails = [trade for trade in market.trades if trade.failed]
+    for trade in called_off:
+        assert not trade.legs
+        assert not any(fail.line is trade.line and abs(fail.isd - trade.isd) < 5 for fail in fails)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -14,6 +14,7 @@ from scenarios.fund_recon.world.dividends import Entitlement
 from scenarios.fund_recon.world.engine import EngineOfToday, Sent
 from scenarios.fund_recon.world.files import FOLDERS
 from scenarios.fund_recon.world.history import queries_csv
+from scenarios.fund_recon.world.level import Lengths, level
 from scenarios.fund_recon.world.market import Market, compensated
 from scenarios.fund_recon.world.production import Drops, make_market
 from scenarios.fund_recon.world.rules import rules_on
@@ -39,25 +40,40 @@ class _Shown:
 def build(task: TaskView, streams: Streams, out: Path) -> BuildResult:
     """Write ``out/data``. See ``scenarios.kit.world`` for what is returned."""
     facts = task.facts
-    market = make_market(streams, "history", HISTORY, [range(HISTORY[0], HISTORY[1] + 1)], facts)
-    days = range(HISTORY[0], HISTORY[1] + 1)
-    numbers = [int(one) for one in streams.rng("history:moves").permutation(100_000)]
-    drops = Drops(market, numbers, days, streams.rng("history:late"))
-    engine, shown = EngineOfToday(market), _Shown()
-    for day in days:
-        files, now = drops.of(day)
+    lengths = Lengths()
+    for files in _mornings(_history(streams, facts), streams, facts, _Shown()):
+        lengths.add(files)
+    market = _history(streams, facts, lambda trades: level(streams.rng("history:level"), trades, lengths))
+    shown = _Shown()
+    for files in _mornings(market, streams, facts, shown):
         _write(out / "data", files)
-        rules = rules_on(DAYS[day], facts)
-        shown.sent += engine.queries(now, rules)
-        shown.trades += [booking.trade for booking in now.bookings if booking.status == "NEW"]
-        shown.events += [event.event_id for event in now.announced]
-    for trade, move_id in drops.printed():
-        shown.moves[trade.number].append(move_id)
     change = min(market.basis_from, index_from(date.fromisoformat(facts["rules_from"] or "2026-06-15")))
     queries, query_ids = queries_csv(streams.rng("history:queries"), shown.sent, change)
     (out / "data" / "queries_history.csv").write_bytes(queries)
     (out / "data" / "tax_relief_2026.csv").write_bytes(_tax_relief())
     return _result(market, shown, query_ids)
+
+
+def _history(streams: Streams, facts: Mapping[str, Any], change: Callable[[list[Trade]], None] | None = None) -> Market:
+    return make_market(streams, "history", HISTORY, [range(HISTORY[0], HISTORY[1] + 1)], facts, change)
+
+
+def _mornings(
+    market: Market, streams: Streams, facts: Mapping[str, Any], shown: _Shown
+) -> Iterator[Mapping[str, bytes]]:
+    """The files of every morning, with the engine of that time sending its queries; ``shown`` is filled meanwhile."""
+    days = range(HISTORY[0], HISTORY[1] + 1)
+    numbers = [int(one) for one in streams.rng("history:moves").permutation(100_000)]
+    drops = Drops(market, numbers, days, streams.rng("history:late"))
+    engine = EngineOfToday(market)
+    for day in days:
+        files, now = drops.of(day)
+        yield files
+        shown.sent += engine.queries(now, rules_on(DAYS[day], facts))
+        shown.trades += [booking.trade for booking in now.bookings if booking.status == "NEW"]
+        shown.events += [event.event_id for event in now.announced]
+    for trade, move_id in drops.printed():
+        shown.moves[trade.number].append(move_id)
 
 
 def _write(data: Path, files: Mapping[str, bytes]) -> None:

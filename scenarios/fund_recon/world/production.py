@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.random import Generator
@@ -21,11 +21,17 @@ LATE_FILES = 3
 
 
 def make_market(
-    streams: Streams, name: str, days: tuple[int, int], groups: Sequence[range], facts: Mapping[str, Any]
+    streams: Streams,
+    name: str,
+    days: tuple[int, int],
+    groups: Sequence[range],
+    facts: Mapping[str, Any],
+    change: Callable[[list[Trade]], None] | None = None,
 ) -> Market:
     """The market of the mornings ``days[0]`` to ``days[1]``, its trades made from the business day before the first.
 
-    ``groups`` are ranges of mornings; the fails that are first queried in each are drawn by themselves.
+    ``groups`` are ranges of mornings; the fails that are first queried in each are drawn by themselves. ``change`` may
+    alter the trades that were drawn.
     """
     universe = make_universe(streams.rng("universe"), facts)
     intended = [
@@ -33,6 +39,8 @@ def make_market(
         for group in groups
     ]
     trades = draw_trades(streams.rng(f"{name}:trades"), universe, (days[0] - 1, days[1] - 1), intended, facts)
+    if change is not None:
+        change(trades)
     paid = [range(group.start - 5, group.stop - 5) for group in groups]
     events = draw_events(streams.rng(f"{name}:events"), universe, trades, days, paid, facts)
     return Market(universe, trades, events, facts)
