@@ -80,8 +80,13 @@ def test_okoro_speaks_of_the_quantity_on_an_equity_instruction_since_june(messag
         ("When do you cancel an instruction?", True),
         ("第几天开始受理？", True),
         ("最晚什么时候可以查询，有期限吗", True),
+        ("What is the soonest that you take up something of ours that failed?", True),
+        ("指令最晚到哪天还能催？", True),
         ("What are the rules for a query?", False),
+        ("How soon is too soon?", False),
+        ("Is there a time limit at your end?", False),
         ("你们的规则是什么？", False),
+        ("最早是哪天？", False),
     ],
 )
 def test_okoro_wants_to_know_what_about_a_query(message: str, met: bool) -> None:
@@ -94,6 +99,9 @@ def test_okoro_wants_to_know_what_about_a_query(message: str, met: bool) -> None
         ("Who has to act on CLAC, NMAT and LACK?", True),
         ("Does the reason decide the party?", True),
         ("原因码决定查询对象吗？", True),
+        ("状态码 LACK 归谁管？", True),
+        ("代码分别是什么意思？", False),
+        ("What do the codes mean?", False),
         ("Who gets the query when a trade fails?", False),
         ("查询发给谁？", False),
     ],
