@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from fdegym.catalog.scenarios import for_visitors
 from fdegym.lib.errors import FdegymError
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class WordsForErrorsMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, FdegymError):
             return None
+        exception = for_visitors(exception)
         if exception.http_status >= 500:
             logger.error("%s: %s", type(exception).__name__, exception)
         if "application/json" in request.headers.get("Accept", ""):

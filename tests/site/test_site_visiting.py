@@ -6,13 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.http import HttpResponse
 from django.urls import reverse
 
+from fdegym.catalog.scenarios import for_visitors
+from fdegym.middleware import WordsForErrorsMiddleware
 from fdegym.pages import news
 from fdegym.pages.customer import directory, sponsors_request
 from fdegym.pages.templatetags.figures import plain, signed
 from fdegym.runs.models import Run
 from grading.anchors import read_anchors
+from scenarios.kit.errors import Problem, ScenarioInvalid, ScenarioUnknown, TaskUnknown
 from tests.site.conftest import BAKERY
 
 HERE = Path(__file__).parent
@@ -134,6 +138,54 @@ def test_a_draft_is_not_on_offer(settings, tmp_path, visit, alice):
     settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
     assert visit(alice).get(reverse("scenario", args=[BAKERY])).status_code == 404
     assert visit(alice).post(reverse("scenario-begin", args=[BAKERY]), {"level": "L3"}).status_code == 404
+
+
+@pytest.fixture
+def private_folders(settings, tmp_path):
+    """Scenarios that nobody is told of: a draft, and two that cannot be loaded."""
+    for name in ("secret_draft", "secret_broken", "secret_renamed"):
+        shutil.copytree(HERE / "scenarios" / BAKERY, tmp_path / "private" / name)
+    for name in ("secret_draft", "secret_broken"):
+        manifest = tmp_path / "private" / name / "scenario.toml"
+        text = manifest.read_text().replace(f'id = "{BAKERY}"', f'id = "{name}"')
+        manifest.write_text(text.replace('sponsor = "hale"', 'sponsor = "hale"\nstatus = "draft"'))
+    (tmp_path / "private" / "secret_broken" / "facts.toml").write_text("merger_partner = ")
+    settings.SCENARIO_DIRS = [*settings.SCENARIO_DIRS, tmp_path / "private"]
+
+
+@pytest.mark.parametrize("address", ["scenario", "scenario-begin", "leaderboard-scenario"])
+def test_whoever_asks_for_a_scenario_cannot_tell_which_exist_beside_those_on_offer(
+    address, visit, alice, private_folders
+):
+    def told(browser, scenario_id, accept):
+        ask = browser.post if address == "scenario-begin" else browser.get
+        answer = ask(reverse(address, args=[scenario_id]), headers={"accept": accept})
+        words = answer.content.decode().rpartition("<main")[2].partition("</main>")[0]
+        return answer.status_code, words.replace(scenario_id, "…")
+
+    for browser in (visit(None), visit(alice)):
+        for accept in ("text/html", "application/json"):
+            unknown = told(browser, "nobodys", accept)
+            assert "secret" not in unknown[1]
+            for name in ("secret_draft", "secret_broken", "secret_renamed"):
+                assert told(browser, name, accept) == unknown
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        ScenarioInvalid("secret_bank", [Problem("facts.toml", "secret_fact", "secret words")]),
+        ScenarioUnknown("There is no scenario 'x'; there are: secret_bank."),
+        TaskUnknown("Scenario secret_bank has no task 'x'; it has secret_task."),
+    ],
+)
+def test_what_authors_are_told_of_a_scenario_reaches_no_page_and_no_person_at_a_desk(problem, rf):
+    middleware = WordsForErrorsMiddleware(lambda _request: HttpResponse())
+    answer = middleware.process_exception(rf.get("/", headers={"accept": "application/json"}), problem)
+    assert answer is not None
+    assert answer.status_code == 404
+    assert "secret" not in answer.content.decode()
+    assert "secret" not in str(for_visitors(problem))
 
 
 def test_beginning_leads_to_the_run(alice, visit, make_run, monkeypatch):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from scenarios.kit.errors import ScenarioInvalid
+from fdegym.lib.errors import FdegymError
+from scenarios.kit.errors import ScenarioInvalid, ScenarioUnknown, TaskUnknown
 from scenarios.kit.format import LEVELS
 from scenarios.kit.load import Scenario, find_scenario, scenario_ids
 
@@ -39,6 +40,15 @@ class ScenarioCard:
 def get_scenario(scenario_id: str) -> Scenario:
     """The loaded scenario; ``ScenarioUnknown`` or ``ScenarioInvalid``."""
     return find_scenario(scenario_id, settings.SCENARIO_DIRS)
+
+
+def for_visitors(problem: FdegymError) -> FdegymError:
+    """The problem as it may be shown: what authors are told of a scenario names its files, its tasks and all others."""
+    if not isinstance(problem, ScenarioInvalid | ScenarioUnknown | TaskUnknown):
+        return problem
+    if isinstance(problem, ScenarioInvalid):
+        logger.error("%s", problem)
+    return ScenarioUnknown("There is no such scenario on this site, or it cannot be used at present.")
 
 
 def is_offered(scenario: Scenario) -> bool:

@@ -41,7 +41,7 @@ def _known(scenario_id: str) -> ScenarioCard:
     for card in ranked_scenarios():
         if card.id == scenario_id:
             return card
-    raise ScenarioUnknown("There is no such scenario on this site.")
+    raise ScenarioUnknown("It has no board.")
 
 
 def _board_page(request: HttpRequest, cards: list[ScenarioCard], card: ScenarioCard | None) -> HttpResponse:

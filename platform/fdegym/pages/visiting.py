@@ -73,10 +73,10 @@ def catalogue(request: HttpRequest) -> HttpResponse:
 
 
 def _ready(scenario_id: str) -> Scenario:
-    """The scenario if it is on offer; a draft is known to its authors alone."""
+    """The scenario if it is on offer; a draft is known to its authors alone, and so is one that cannot be loaded."""
     scenario = get_scenario(scenario_id)
     if not is_offered(scenario):
-        raise ScenarioUnknown("There is no such scenario on this site.")
+        raise ScenarioUnknown("It is a draft.")
     return scenario
 
 

@@ -26,7 +26,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_POST
 
 from fdegym.accounts.models import User
-from fdegym.catalog.scenarios import get_scenario
+from fdegym.catalog.scenarios import for_visitors, get_scenario
 from fdegym.delivery.begin import reopen_workspace
 from fdegym.delivery.submit import abandon_run, submit_run
 from fdegym.delivery.survey import delivery_survey
@@ -71,7 +71,8 @@ def of_run(*, live: bool = False) -> Callable[[View], View]:
                     raise RunStateConflict(f"This run is {RunState(run.state).label}: it cannot be worked in {when}.")
                 return view(request, run, *args)
             except FdegymError as problem:
-                return JsonResponse({"error": str(problem)}, status=problem.http_status)
+                shown = for_visitors(problem)
+                return JsonResponse({"error": str(shown)}, status=shown.http_status)
 
         return wrapped
 
