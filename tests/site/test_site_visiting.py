@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.urls import reverse
 
-from fdegym.catalog.scenarios import for_visitors
+from fdegym.catalog.scenarios import for_visitors, get_scenario
 from fdegym.middleware import WordsForErrorsMiddleware
 from fdegym.pages import news
 from fdegym.pages.customer import directory, sponsors_request
@@ -109,6 +109,20 @@ def test_a_request_that_differs_between_tasks_is_not_shown_at_all(settings, tmp_
     html = page(visit(None), "scenario", BAKERY)
     assert "raise every order" not in html
     assert "Something else" not in html
+
+
+@pytest.mark.parametrize("sleeper", ["{{ 7 * 6 }}", "{% if sponsor is not defined %}at a visit{% endif %}", "{# x #}"])
+def test_no_template_of_a_scenario_is_run_by_a_visit(sleeper, settings, tmp_path, visit, db):
+    """What passed where worlds are built could do something else here, without limits, and to everybody."""
+    shutil.copytree(HERE / "scenarios", tmp_path / "scenarios")
+    folder = tmp_path / "scenarios" / BAKERY
+    (folder / "briefs" / "L3.md").write_text(f"Raise every order. {sleeper}")
+    people = folder / "stakeholders.toml"
+    people.write_text(people.read_text().replace('role = "', f'role = "{sleeper} ', 1))
+    settings.SCENARIO_DIRS = [tmp_path / "scenarios"]
+    assert sponsors_request(get_scenario(BAKERY)) is None
+    assert "hale" not in [person.id for person in directory(get_scenario(BAKERY))]
+    page(visit(None), "scenario", BAKERY)
 
 
 def test_a_broken_directory_or_brief_takes_nothing_else_down(settings, tmp_path, visit, db):

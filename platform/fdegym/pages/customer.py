@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from fdegym.pages.markdown import to_html
 from scenarios.kit.load import Scenario
-from scenarios.kit.render import TextProblem, render_text
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +30,12 @@ class Person:
     is_sponsor: bool
 
 
-def public_text(text: str, scenario: Scenario) -> str | None:
-    """The text if it reads the same on every task; None if it depends on what is true at the customer."""
-    try:
-        return render_text(text, {"config": scenario.config}, file=scenario.id)
-    except TextProblem:
-        return None
+def public_text(text: str) -> str | None:
+    """The text if it is one for every task; None for a template, which may depend on what is true at the customer.
+
+    Templates are rendered where worlds are built, within limits; here one could keep every visitor waiting.
+    """
+    return None if any(sign in text for sign in ("{{", "{%", "{#")) else text
 
 
 def sponsors_request(scenario: Scenario) -> str | None:
@@ -45,7 +44,7 @@ def sponsors_request(scenario: Scenario) -> str | None:
     if any((briefs / task / "L3.md").exists() for task in scenario.task_ids):
         return None
     try:
-        text = public_text((briefs / "L3.md").read_text(encoding="utf-8"), scenario)
+        text = public_text((briefs / "L3.md").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as problem:
         logger.error("the request of %s cannot be read: %s", scenario.id, problem)
         return None
@@ -82,7 +81,7 @@ def directory(scenario: Scenario) -> list[Person]:
         return []
     people = []
     for entry in raw:
-        name, role, persona = (public_text(str(entry.get(key, "")), scenario) for key in ("name", "role", "persona"))
+        name, role, persona = (public_text(str(entry.get(key, ""))) for key in ("name", "role", "persona"))
         if name and role is not None and persona is not None:
             person_id = str(entry.get("id", ""))
             people.append(Person(person_id, name, role, persona.strip(), person_id == scenario.config.sponsor))
