@@ -149,13 +149,13 @@ class SaysNothing:
 
 
 class Says:
-    """Answers with these bytes and status 200."""
+    """Answers with these bytes and this status."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, data: bytes, status: int = 200) -> None:
+        self.data, self.status = data, status
 
     def __call__(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], number: int) -> None:
-        reply(handler, 200, self.data)
+        reply(handler, self.status, self.data)
 
 
 class BreaksOff:
@@ -189,6 +189,21 @@ class RepeatsWhatItWasSent:
 
     def __call__(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], number: int) -> None:
         reply(handler, 200, answer(str(dict(handler.headers.items()))))
+
+
+class WantsTheLaterName:
+    """Takes the answer's limit as ``max_completion_tokens`` alone, as some models do."""
+
+    def __call__(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], number: int) -> None:
+        if "max_tokens" not in body:
+            reply(handler, 200, answer("well"))
+            return
+        error = {
+            "message": "Unsupported parameter: 'max_tokens'",
+            "param": "max_tokens",
+            "code": "unsupported_parameter",
+        }
+        reply(handler, 400, {"error": error})
 
 
 class Packs:

@@ -25,6 +25,7 @@ from tests.gateway.failing_providers import (
     Says,
     SaysNothing,
     StreamsOneWordAndWaits,
+    WantsTheLaterName,
     answer,
     closed_port,
 )
@@ -75,6 +76,29 @@ async def test_the_provider_gets_the_key_the_models_name_and_always_a_limit() ->
     assert body["max_tokens"] > 0
     # the name of the key is text like any other: nothing is put in its place
     assert body["messages"][0]["content"] == "What is $FDEGYM_GATEWAY_KEY, and ${FDEGYM_GATEWAY_KEY}?"
+
+
+async def test_a_model_that_wants_the_limit_under_its_later_name_gets_it_and_is_not_asked_wrongly_again() -> None:
+    with Provider(WantsTheLaterName()) as server:
+        provider = OpenAIProvider(server.url, KEY, timeout_s=30, pause_s=0.01)
+        try:
+            for text in ("one", "two"):
+                request = chat(text, max_tokens=77)
+                found = await provider.answer(request, request_hash=request.hash(), model="small")
+                assert found.body["choices"][0]["message"]["content"] == "well"
+        finally:
+            await provider.close()
+    limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for _, body in server.requests]
+    assert limits == [(77, None), (None, 77), (None, 77)]
+
+
+async def test_a_limit_that_is_refused_for_its_value_stays_under_its_name() -> None:
+    """A server that does not know the other name would answer without any limit."""
+    error = {"message": "max_tokens is too large", "param": "max_tokens", "code": "invalid_value"}
+    with Provider(Says(json.dumps({"error": error}).encode(), 400)) as server, pytest.raises(GatewayProblem) as problem:
+        await ask(server.url)
+    assert problem.value.code == "provider_refused"
+    assert len(server.requests) == 1
 
 
 async def test_calls_of_tools_pass_in_both_directions() -> None:

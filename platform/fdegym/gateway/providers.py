@@ -118,6 +118,7 @@ class OpenAIProvider:
     def __init__(self, url: str, key: str, *, timeout_s: float, pause_s: float = PAUSE_S) -> None:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._key, self._timeout_s, self._pause_s = key, timeout_s, pause_s
+        self._limit_renamed: set[str] = set()  # models that want the answer's limit under its later name
         headers = {"Accept-Encoding": "identity", "User-Agent": "fdegym-gateway"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
@@ -159,6 +160,9 @@ class OpenAIProvider:
         """A response with status 200, after as many tries as may help."""
         for left in range(TRIES - 1, -1, -1):
             pause_s = self._pause_s * 2 ** (TRIES - 1 - left)
+            if body["model"] in self._limit_renamed and "max_tokens" in body:
+                limit = {"max_completion_tokens": body["max_tokens"]}
+                body = {name: value for name, value in body.items() if name != "max_tokens"} | limit
             try:
                 request = self._client.build_request("POST", "/chat/completions", json=body)
                 response = await self._client.send(request, stream=True)
@@ -176,7 +180,11 @@ class OpenAIProvider:
                     if left and response.status_code in (429, 500, 502, 503, 529):
                         await asyncio.sleep(_pause_wanted(response, pause_s))
                         continue
-                    raise await self._refusal(response)
+                    refusal = await self._refusal(response)
+                    if left and "max_tokens" in body and refusal.param == "max_tokens":
+                        self._limit_renamed.add(body["model"])
+                        continue
+                    raise refusal
                 if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
                     raise unreadable("packed, which was not asked for")  # nor is it unpacked: a few bytes become many
                 yield response
@@ -192,7 +200,8 @@ class OpenAIProvider:
         status = response.status_code
         logger.warning("the provider of the model gateway answered with status %s", status)
         if status in REQUEST_FAULTS:
-            return GatewayProblem(status, "provider_refused", self._words_of(await _all_of(response, LARGEST_ERROR)))
+            words, param = self._words_of(await _all_of(response, LARGEST_ERROR))
+            return GatewayProblem(status, "provider_refused", words, param=param)
         if status == 429:
             return GatewayProblem(503, "provider_failed", "The model's provider has too much to do. Try again later.")
         if status >= 500:
@@ -200,13 +209,17 @@ class OpenAIProvider:
         # the key, the address, the model's name: what the operator set, and nobody else is to read why
         return GatewayProblem(502, "provider_failed", "The model's provider does not take the gateway's calls.")
 
-    def _words_of(self, data: bytes) -> str:
+    def _words_of(self, data: bytes) -> tuple[str, str | None]:
+        """What a provider finds fault with, in words; and the field's name where it is one that the model does not know."""
         try:
-            words = json.loads(data)["error"]["message"]
-        except (ValueError, LookupError, TypeError, RecursionError):
-            words = None
+            error = json.loads(data)["error"]
+            words = error["message"]
+            param = error.get("param") if error.get("code") == "unsupported_parameter" else None
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            words = param = None
         text = words if isinstance(words, str) and words.strip() else "it does not say why"
-        return f"The model's provider refused this request: {self._without_key(text)[:500]}"
+        known = param if isinstance(param, str) and param in ChatRequest.model_fields else None
+        return f"The model's provider refused this request: {self._without_key(text)[:500]}", known
 
     def _parsed(self, data: bytes) -> Any:
         try:
