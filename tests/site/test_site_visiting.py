@@ -193,7 +193,7 @@ def test_whoever_asks_for_a_scenario_cannot_tell_which_exist_beside_those_on_off
         TaskUnknown("Scenario secret_bank has no task 'x'; it has secret_task."),
     ],
 )
-def test_what_authors_are_told_of_a_scenario_reaches_no_page_and_no_person_at_a_desk(problem, rf):
+def test_what_authors_are_told_of_a_scenario_reaches_no_page(problem, rf):
     middleware = WordsForErrorsMiddleware(lambda _request: HttpResponse())
     answer = middleware.process_exception(rf.get("/", headers={"accept": "application/json"}), problem)
     assert answer is not None
