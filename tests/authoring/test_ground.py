@@ -95,6 +95,12 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda toy: replace(toy / "scenario.toml", "[replay]", '[admission]\nhidden = ["("]\n\n[replay]'),
         "scenario.toml: admission.hidden[0]: not a regular expression",
     ),
+    "a pattern that one message can keep busy": (
+        lambda toy: replace(
+            toy / "scenario.toml", "[replay]", "[records.slip]\nabout = \"x\"\npattern = 'S(\\d+-?)+Z'\n\n[replay]"
+        ),
+        "scenario.toml: records.slip.pattern: can be read in too many ways",
+    ),
     "a limit of nothing": (
         lambda toy: replace(toy / "scenario.toml", "call_cpu_s = 2", "call_cpu_s = -2"),
         "scenario.toml: replay.call_cpu_s: -2.0 is no limit",

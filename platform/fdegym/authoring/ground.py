@@ -17,6 +17,7 @@ from pathlib import Path
 from django.conf import settings
 
 from fdegym.authoring.admission.registry import all_checks
+from fdegym.authoring.patterns import MOST_WAYS, ways_to_read
 from fdegym.catalog.scenarios import get_scenario
 from scenarios.kit.errors import Problem, ScenarioInvalid
 from scenarios.kit.load import ORIGINAL, Scenario, load_scenario, scenario_ids
@@ -159,6 +160,12 @@ def _unusable_patterns(scenario: Scenario) -> Iterator[Problem]:
             re.compile(text)
         except (re.error, RecursionError, OverflowError) as problem:
             yield Problem("scenario.toml", place, f"not a regular expression: {problem}")
+            continue
+        if place.startswith("records.") and ways_to_read(text) > MOST_WAYS:
+            words = (
+                "can be read in too many ways, and one message would keep everybody waiting: say how often, as {1,6}"
+            )
+            yield Problem("scenario.toml", place, words)
 
 
 def _unusable_limits(scenario: Scenario) -> Iterator[Problem]:
