@@ -16,8 +16,8 @@ _LEAST_WORDS, _LEAST_CHINESE = 3, 5
 
 _ASKING = (
     r"(?:what|which|who|whom|whose|when|where|why|how|whether|if\s+so|is|am|are|was|were|do|does|did|can|could|may|might|must|should|"
-    r"shall|would|will|has|have|please|by\s+when|after\s+how|until\s+when|on\s+which|at\s+what|in\s+which|to\s+whom|"
-    r"from\s+wh\w+|under\s+wh\w+|also|besides|then|tell|i\s+also|are\s+there|is\s+there)"
+    r"shall|would|will|has|have|please|also|besides|then|tell|i\s+also|are\s+there|is\s+there|"
+    r"(?:up\s+to|above|below|over|within|until|from|under|after|about|for|of|by|at|in|on|to)\s+(?:wh(?:at|ich|om?|ose|en)|how))"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:no|nr|art|cl|am|mr|mrs|ms|dr|vs|e\.g|i\.e|approx|incl|resp|co|min|hrs?|ref|sec|para|pls|re)|\b[a-z])\.$",
@@ -28,6 +28,7 @@ _BREAK = re.compile(
     r"(?<=[.!?;:])\s+"
     r"|\s*[\r\n]+\s*"
     r"|(?<=[。！？；])\s*"
+    r"|(?<=[!?;])(?=[\u3400-\u9fff])"  # half-width marks between Chinese sentences, as people type them
     rf"|,\s+(?={_ASKING}\b)"
     rf"|,?\s+(?=(?:and|but|or|plus|&)\s+(?:also\s+)?{_ASKING}\b)"
     r"|,?\s+(?=(?:also|besides|secondly|second,|furthermore|additionally|by the way|and then|and second)(?!\w))"

@@ -34,6 +34,11 @@ FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "oil_npt"
             "为什么整个月都被挂起？还有，停工要不要发书面通知？",
             ["为什么整个月都被挂起？", "还有，停工要不要发书面通知？"],
         ),
+        ("为什么整个月都被挂起?停工要不要发书面通知?", ["为什么整个月都被挂起?", "停工要不要发书面通知?"]),
+        (
+            "Who may approve a payment, and up to which amount may the system pay?",
+            ["Who may approve a payment,", "and up to which amount may the system pay?"],
+        ),
         (
             "(a) why is a month held and\n(b) are the tallies complete?",
             ["(a) why is a month held and", "(b) are the tallies complete?"],
