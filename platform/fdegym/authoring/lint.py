@@ -147,7 +147,7 @@ def _names_of(path: Path) -> set[str]:
     """What a module defines or imports at its top; nothing of one that is no Python, which building the world says."""
     try:
         body = ast.parse(path.read_text(encoding="utf-8")).body
-    except (OSError, ValueError, SyntaxError):
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested without end
         return set()
     names: set[str] = set()
     for node in body:
