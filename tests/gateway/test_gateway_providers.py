@@ -138,6 +138,7 @@ FAILURES = [
     (Says(b'{"choices": [{"message": 1}]}'), "provider_unreadable", 502),
     (Says(b'{"choices": [{"message": {"content": 1}}]}'), "provider_unreadable", 502),
     (Says(json.dumps(answer("x" * 9_000_000)).encode()), "provider_unreadable", 502),
+    (Says(json.dumps(answer("x", tool_calls=[1])).encode()), "provider_unreadable", 502),
     (BreaksOff(), "provider_unreadable", 502),
     (Packs("gzip"), "provider_unreadable", 502),
     (Packs("gzip, gzip"), "provider_unreadable", 502),
@@ -186,6 +187,17 @@ async def test_half_a_stream_is_no_answer() -> None:
     with Provider(BreaksOff()) as provider:
         events, problem = await streamed(provider.url)
     assert len(events) == 1
+    assert problem.code == "provider_unreadable"
+
+
+@pytest.mark.parametrize(
+    "delta", [{"content": ["x"]}, {"content": 1}, {"tool_calls": 1}, {"tool_calls": [1]}, {"tool_calls": [{}]}, 1]
+)
+async def test_a_piece_of_a_stream_that_is_none_is_the_providers_failure_and_not_ours(delta: Any) -> None:
+    row = json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}).encode()
+    with Provider(Says(b"data: " + row + b"\n\n")) as provider:
+        events, problem = await streamed(provider.url)
+    assert events == []
     assert problem.code == "provider_unreadable"
 
 

@@ -41,7 +41,7 @@ def _message(row: object) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise unreadable("a choice without a message")
     content, calls = row.get("content"), row.get("tool_calls")
-    if not (content is None or isinstance(content, str)) or not (calls is None or isinstance(calls, list)):
+    if not (content is None or isinstance(content, str)) or not _are_calls(calls):
         raise unreadable("a message that is neither text nor calls of tools")
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if calls:
@@ -49,6 +49,10 @@ def _message(row: object) -> dict[str, Any]:
     if isinstance(row.get("refusal"), str):
         message["refusal"] = row["refusal"]
     return message
+
+
+def _are_calls(calls: object) -> bool:
+    return calls is None or (isinstance(calls, list) and all(isinstance(call, dict) for call in calls))
 
 
 def read_answer(row: object, *, request_hash: str, model: str) -> Answered:
@@ -140,8 +144,9 @@ class Assembled:
         if not isinstance(delta, dict):
             raise unreadable("a piece that adds nothing")
         shown = {key: delta[key] for key in ("role", "content", "tool_calls", "refusal") if delta.get(key) is not None}
-        if isinstance(shown.get("content"), str):
-            self._text.append(shown["content"])
+        if not isinstance(shown.get("content", ""), str) or not _are_calls(shown.get("tool_calls")):
+            raise unreadable("a piece that is neither text nor calls of tools")
+        self._text.append(shown.get("content", ""))
         for call in shown.get("tool_calls") or []:
             self._add_call(call)
         reason = _reason(choice)
@@ -149,8 +154,8 @@ class Assembled:
             self._reason, self.ended = reason, True
         return event(_chunk(self._head, [{"index": 0, "delta": storable(shown), "finish_reason": reason}]))
 
-    def _add_call(self, piece: object) -> None:
-        if not isinstance(piece, dict) or not isinstance(piece.get("index"), int) or len(self._calls) > 64:
+    def _add_call(self, piece: Mapping[str, Any]) -> None:
+        if not isinstance(piece.get("index"), int) or len(self._calls) > 64:
             raise unreadable("a call of a tool without its number")
         call = self._calls.setdefault(
             piece["index"], {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
