@@ -20,6 +20,12 @@ from grading.models import Grade, Submission
 from tests.site.conftest import BAKERY, NOON, OTHER_TASK
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
+CRASH = """secret row
+Traceback (most recent call last):
+  File "/workspace/system/shop.py", line 7, in <module>
+    {}["secret row"]
+KeyError: 'secret row'
+"""
 INCIDENT = {
     "id": "shop_left_empty",
     "title": "A shop opened without bread",
@@ -188,7 +194,7 @@ def full_grade():
             "calls": 365,
             "cpu_s": 12.0,
             "wall_s": 20.0,
-            "failures": {"order": {"calls": 365, "failures": {"exit": 3}, "first": {"stderr": "KeyError: <'shop'>\n"}}},
+            "failures": {"order": {"calls": 365, "failures": {"exit": 3}, "first": {"stderr": CRASH}}},
         },
         "environment": {"python": "3.11.2", "sandbox": "bubblewrap"},
     }
@@ -292,17 +298,36 @@ def test_every_contact_stands_there_with_its_charge_and_what_it_brought(told, al
         assert words in html
 
 
-def test_a_fact_that_nobody_was_asked_for_is_never_called_missed(told, alice, visit):
+def test_a_fact_that_nobody_told_is_never_called_missed(told, alice, visit):
     html = page(visit(alice), "debrief", told.id)
     assert "By Imogen Hale" in html
-    assert "Not asked: also visible in docs/plan.md." in html
+    assert "not told to you" in html
+    assert "Nobody told you; visible in docs/plan.md." in html
+    assert "not asked" not in html.lower()
     assert "missed" not in html.lower()
 
 
-def test_failed_calls_show_what_the_delivered_code_printed_as_text(told, alice, visit):
+def test_a_fact_that_was_asked_for_and_not_told_says_so_with_the_persons_words(told, alice, visit, monkeypatch):
+    from types import SimpleNamespace
+
+    topic = SimpleNamespace(facts=["F1", "F2"], gate_miss="Show me <the plan> first.", needs_miss=None)
+    script = SimpleNamespace(topics=lambda: [("hale/changes", None, topic)])
+    monkeypatch.setattr("fdegym.pages.debrief._script_played", lambda run, scenario: script)
+    part = {"topic": "hale/changes", "text": "Who may change?", "result": "gate_miss"}
+    asked = {"client_id": "9", "person": "hale", "kind": "gate_miss", "parts": [part], "before": "2026-10-06T10:00"}
+    log.append(told.id, "contact.message", asked)
+    html = page(visit(alice), "debrief", told.id)
+    assert "Asked, and not told: Imogen Hale, Tue 6 Oct, 10:00, said" in html
+    assert html.count("Show me &lt;the plan&gt; first.") == 1  # F1 was told: what was said before no longer matters
+    assert "Visible in docs/plan.md." in html
+    assert "Nobody told you" not in html
+
+
+def test_failed_calls_show_where_the_delivered_code_ended_and_nothing_it_printed(told, alice, visit):
     html = page(visit(alice), "debrief", told.id)
     assert "3 × ended with an error (of 365 calls)" in html
-    assert "KeyError: &lt;&#x27;shop&#x27;&gt;" in html
+    assert "the first at <code>system/shop.py, line 7: KeyError</code>" in html
+    assert "secret row" not in html
 
 
 def test_the_debrief_names_the_task_and_how_it_differs(alice, visit, graded):

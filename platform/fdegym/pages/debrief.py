@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from fdegym.gateway.use import use_of_events, use_of_record
+from fdegym.lib.errors import FdegymError
 from fdegym.pages import charts
 from fdegym.pages.failures import failures_of
 from fdegym.pages.templatetags import figures
@@ -19,6 +20,8 @@ from grading.models import Grade
 from grading.score import RESOLVED_AT
 from scenarios.kit.format import Kpi
 from scenarios.kit.load import ORIGINAL, Scenario
+from stakeholders.script import Script
+from stakeholders.scripts import script_of
 
 #: How a message ended, in the words of the debrief. Before it, nobody is told.
 OUTCOMES = {
@@ -86,12 +89,15 @@ class PersonTotal:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
+    """A key fact. ``by`` told it at ``clock``; or was asked for it then and said ``hint`` instead."""
+
     title: str
     text: str
     released: bool
     by: str
     clock: str
     visible_in: tuple[str, ...]
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +259,27 @@ def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
     return rows
 
 
-def facts_of(grade: Grade, log: Iterable[RunEvent], names: Names) -> list[Fact]:
-    """The task's key facts. One that was not asked for was perhaps read: the page never says "missed"."""
+def _asked_in_vain(log: Iterable[RunEvent], names: Names, script: Script | None) -> dict[str, tuple[str, str, str]]:
+    """Fact → who was asked for it last and did not tell, when, and what they said instead."""
+    topics = {key: topic for key, _person, topic in script.topics()} if script else {}
+    asked = {}
+    for event in log:
+        for part in event.payload.get("parts") or ():
+            topic = topics.get(part["topic"])
+            if topic is None or part["result"] not in ("gate_miss", "needs_miss"):
+                continue
+            hint = (topic.needs_miss if part["result"] == "needs_miss" else None) or topic.gate_miss or ""
+            who, clock = names.person(event.payload.get("person")), customer_clock(event.payload.get("before"))
+            asked.update(dict.fromkeys(topic.facts, (who, clock, hint)))
+    return asked
+
+
+def facts_of(grade: Grade, log: Sequence[RunEvent], names: Names, script: Script | None = None) -> list[Fact]:
+    """The task's key facts. One that nobody told was perhaps read: the page never says "missed".
+
+    With the run's ``script`` it is also known what was asked for and not told.
+    """
+    asked = _asked_in_vain(log, names, script)
     first: dict[str, tuple[str, str]] = {}
     for event in log:
         teller = event.payload.get("person") or event.payload.get("sender")
@@ -265,10 +290,9 @@ def facts_of(grade: Grade, log: Iterable[RunEvent], names: Names) -> list[Fact]:
                 )
     facts = []
     for row in grade.key_facts:
-        by, clock = first.get(row["id"], ("", ""))
-        facts.append(
-            Fact(row["title"], row["text"], bool(row["released"]), by, clock, tuple(row.get("visible_in") or ()))
-        )
+        released = bool(row["released"])
+        by, clock, hint = (*first.get(row["id"], ("", "")), "") if released else asked.get(row["id"], ("", "", ""))
+        facts.append(Fact(row["title"], row["text"], released, by, clock, tuple(row.get("visible_in") or ()), hint))
     return facts
 
 
@@ -342,6 +366,16 @@ def _environment(grade: Grade) -> list[tuple[str, str]]:
     return rows
 
 
+def _script_played(run: Run, scenario: Scenario) -> Script | None:
+    """What the run's people followed; None where it was another release's, or its world is no longer here."""
+    if run.release != scenario.release:
+        return None
+    try:
+        return script_of(run)
+    except FdegymError:
+        return None
+
+
 def debrief_context(
     run: Run, grade: Grade, scenario: Scenario, people: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
@@ -372,7 +406,7 @@ def debrief_context(
         # limits may have been others in the release that it was graded by
         "failures": failures_of(grade, scenario.config if grade.scenario_release == scenario.release else None),
         "differs": variant.differs if variant else "",
-        "facts": facts_of(grade, log, names),
+        "facts": facts_of(grade, log, names, _script_played(run, scenario)),
         "people": totals,
         "messages_total": sum(row.messages for row in totals),
         "contacts": contacts_of(log, names),
