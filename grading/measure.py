@@ -5,6 +5,7 @@ Everything that ever gets a KPI gets it here.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +34,7 @@ from grading.replay import (
 )
 from grading.trusted import scenario_side, tail
 from grading.worlds import grading_runtime
-from scenarios.kit.load import Task
+from scenarios.kit.load import Task, content_hash
 from scenarios.kit.solutions import Solution
 
 logger = logging.getLogger(__name__)
@@ -126,9 +127,10 @@ def _both_sides(
     runtime, scenario = grading_runtime(), task.scenario
     on_step("copy")
     labels, scratch = {**PURPOSE, "by": process_name()}, _scratch() / process_name()
+    delivery = _hash_of(system) if scenario.config.gateway is not None else ""
     try:
         with (
-            grade_gateway(scenario.id, scenario.release, scenario.config.gateway, process_name()) as gateway,
+            grade_gateway(scenario.id, scenario.release, delivery, scenario.config.gateway, process_name()) as gateway,
             deployed(runtime, scenario.config, system, labels=labels, scratch=scratch, gateway=gateway) as deployment,
             scenario_side(runtime, scenario) as (side, stderr),
         ):
@@ -139,6 +141,14 @@ def _both_sides(
                 raise
     except GatewayLost as lost:
         raise ReplayVoid("The model gateway failed while grading.", retry=True, detail=str(lost)) from lost
+
+
+def _hash_of(system: Path) -> str:
+    """SHA-256 of a delivery: of the sealed tar as it lies there, or of a scripted solution's folder."""
+    if system.is_dir():
+        return content_hash(system)
+    with system.open("rb") as sealed:
+        return hashlib.file_digest(sealed, "sha256").hexdigest()
 
 
 def replay_task(task: Task, salt: str | None = None) -> ReplayTask:

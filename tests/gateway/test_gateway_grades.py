@@ -47,8 +47,10 @@ def _the_workers_settings(settings: Any, site: Site) -> None:
 
 
 @contextmanager
-def graded(release: str = RELEASE, allowance: GatewayAllowance = ALLOWANCE) -> Iterator[tuple[GradeGateway, Client]]:
-    with grade_gateway("scenario_tiny", release, allowance, process_name()) as gateway:
+def graded(
+    release: str = RELEASE, allowance: GatewayAllowance = ALLOWANCE, delivery: str = "d" * 64
+) -> Iterator[tuple[GradeGateway, Client]]:
+    with grade_gateway("scenario_tiny", release, delivery, allowance, process_name()) as gateway:
         assert gateway is not None
         gateway.begin_step()
         yield gateway, Client(gateway.directory / "gateway.sock")
@@ -81,6 +83,20 @@ def test_the_same_request_of_another_release_is_asked_anew(provider: Provider) -
         with graded(release) as (_, client):
             said.append(client.said("well, of a release"))
     assert said[0] == said[2] != said[1]
+
+
+def test_another_delivery_hears_nothing_of_what_the_first_was_answered() -> None:
+    """Else one grading could tell the next what it saw of the held-out data: by which questions it asked."""
+    said = []
+    for delivery in ("4" * 64, "5" * 64, "4" * 64):
+        with graded(delivery=delivery) as (gateway, client):
+            said.append((client.said("well, of a delivery"), client.chat("reject")[0]))
+            use = gateway.close()
+            assert use is not None
+            said[-1] += (use["kept"],)
+    assert said[0][:2] == said[2][:2]
+    assert said[0][0] != said[1][0]
+    assert [kept for *_, kept in said] == [0, 0, 2]
 
 
 def test_asked_many_times_at_once_a_request_is_made_once(provider: Provider) -> None:
@@ -171,7 +187,7 @@ def test_the_directory_of_a_killed_worker_is_left_over_and_that_of_a_living_one_
 
 
 def test_a_scenario_without_a_gateway_has_none() -> None:
-    with grade_gateway("scenario_tiny", RELEASE, None, process_name()) as gateway:
+    with grade_gateway("scenario_tiny", RELEASE, "", None, process_name()) as gateway:
         assert gateway is None
 
 

@@ -41,12 +41,15 @@ def account_named(name: str) -> Account | None:
 
 
 def open_grade(asked: Mapping[str, Any], site: GatewayConfiguration) -> Account:
-    """The account of one grade. ``asked``: ``name``, ``scenario``, ``release``, ``tokens``, ``calls_per_step``."""
+    """The account of one grade. ``asked``: ``name``, ``scenario``, ``release``, ``delivery``, ``tokens``,
+    ``calls_per_step``.
+    """
     account, _ = Account.objects.get_or_create(
         name=asked["name"],
         defaults={
             "scenario_id": asked["scenario"],
             "release": asked["release"],
+            "delivery": asked["delivery"],
             "most_tokens": int(asked["tokens"]),
             "most_nano": site.most_nano,
             "calls_per_step": int(asked["calls_per_step"]),

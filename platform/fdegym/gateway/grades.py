@@ -97,9 +97,11 @@ class GradeGateway:
 
 @contextmanager
 def grade_gateway(
-    scenario_id: str, release: str, allowance: GatewayAllowance | None, process: str
+    scenario_id: str, release: str, delivery: str, allowance: GatewayAllowance | None, process: str
 ) -> Iterator[GradeGateway | None]:
-    """The gateway for one grade of a scenario, None where the scenario has none. ``process`` names who grades.
+    """The gateway for one grade of a scenario, None where the scenario has none.
+
+    ``delivery`` is the hash of what is graded: the same delivery is answered as before. ``process`` names who grades.
 
     Raises ``GatewayLost`` where a model is connected and the gateway's process does not answer.
     """
@@ -111,6 +113,7 @@ def grade_gateway(
         "name": name,
         "scenario": scenario_id,
         "release": release,
+        "delivery": delivery,
         "tokens": allowance.run_tokens if allowance.replay_tokens is None else allowance.replay_tokens,
         "calls_per_step": allowance.calls_per_step,
     }

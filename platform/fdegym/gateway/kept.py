@@ -21,10 +21,8 @@ class Kept:
 
 
 def find(account: Account, request_hash: str) -> Kept | None:
-    """What this request was answered in a grade of the account's scenario release, if it ever was asked."""
-    row = Answer.objects.filter(
-        scenario_id=account.scenario_id, release=account.release, request_hash=request_hash
-    ).first()
+    """What this request was answered in a grade of the account's delivery and scenario release, if it ever was asked."""
+    row = Answer.objects.filter(**_of(account), request_hash=request_hash).first()
     if row is None:
         return None
     usage = Usage(row.prompt_tokens, row.completion_tokens, row.nano)
@@ -34,8 +32,7 @@ def find(account: Account, request_hash: str) -> Kept | None:
 def keep(account: Account, request_hash: str, answer: Kept) -> None:
     """Keep an answer; where another grade was first, its answer stays."""
     Answer.objects.get_or_create(
-        scenario_id=account.scenario_id,
-        release=account.release,
+        **_of(account),
         request_hash=request_hash,
         defaults={
             "status": answer.status,
@@ -46,3 +43,7 @@ def keep(account: Account, request_hash: str, answer: Kept) -> None:
             "reserved_nano": answer.reserved_nano,
         },
     )
+
+
+def _of(account: Account) -> dict[str, str]:
+    return {"scenario_id": account.scenario_id, "release": account.release, "delivery": account.delivery}

@@ -18,6 +18,7 @@ class Account(models.Model):
     run = models.OneToOneField(Run, on_delete=models.CASCADE, null=True, related_name="gateway_account")
     scenario_id = models.CharField(max_length=64)
     release = models.CharField(max_length=64)
+    delivery = models.CharField(max_length=64, default="")  #: of a grade: hash of what was delivered
     most_tokens = models.PositiveBigIntegerField()
     most_nano = models.PositiveBigIntegerField(null=True)
     calls_per_step = models.PositiveIntegerField(null=True)  #: of a grade; a run's work has no steps
@@ -56,14 +57,16 @@ class Call(models.Model):
 
 
 class Answer(models.Model):
-    """What a request was answered when a delivery of this scenario release was first graded with it.
+    """What a request was answered when this delivery was first graded on this scenario release.
 
-    The same request is answered the same ever after, at the same price, so that a regrade gives the same number.
+    The same request is answered the same ever after, at the same price, so that a regrade gives the same number. To
+    another delivery it is a new one: what one grading asked must tell the next nothing.
     ``status`` is 200, or that with which the provider found fault with the request itself.
     """
 
     scenario_id = models.CharField(max_length=64)
     release = models.CharField(max_length=64)
+    delivery = models.CharField(max_length=64, default="")  #: hash of the delivered files
     request_hash = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
     body = models.JSONField()
@@ -77,7 +80,9 @@ class Answer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["scenario_id", "release", "request_hash"], name="one_answer_per_request"),
+            models.UniqueConstraint(
+                fields=["scenario_id", "release", "delivery", "request_hash"], name="one_answer_per_request"
+            ),
         ]
 
     def __str__(self) -> str:
