@@ -296,7 +296,10 @@ def test_pid_1_says_nothing_of_where_it_came_from(inside: LaunchedSandbox, share
 # trusted helpers
 
 
-def test_a_trusted_helper_is_kept_apart_in_the_same_way(shared_runtime: BubblewrapRuntime) -> None:
+def test_a_trusted_helper_is_kept_apart_in_the_same_way(
+    shared_runtime: BubblewrapRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FDEGYM_SECRET_KEY", "no helper's business")
     code = (
         "import json, os, socket\n"
         "status = dict(l.split(':\\t') for l in open('/proc/self/status').read().splitlines() if ':\\t' in l)\n"
@@ -305,7 +308,9 @@ def test_a_trusted_helper_is_kept_apart_in_the_same_way(shared_runtime: Bubblewr
         "    try: socket.socket(family, 1)\n    except OSError: refused.append(family)\n"
         "print(json.dumps({'fds': sorted(int(n) for n in os.listdir('/proc/self/fd'))[:3], 'caps': status['CapBnd'],\n"
         "    'filter': status['Seccomp'], 'net': [n for _, n in socket.if_nameindex()], 'refused': refused,\n"
-        "    'environment': sorted(os.environ), 'root': os.access('/', os.W_OK), 'etc': os.access('/etc', os.W_OK)}))"
+        "    'environment': sorted(os.environ), 'everybody': ''.join(open(f'/proc/{n}/environ').read()\n"
+        "        for n in os.listdir('/proc') if n.isdigit()),\n"
+        "    'root': os.access('/', os.W_OK), 'etc': os.access('/etc', os.W_OK)}))"
     )
     child = shared_runtime.open_process(["/usr/bin/python3", "-c", code], SandboxSpec(working_directory="/tmp"))
     said, _ = child.communicate(timeout=60)
@@ -313,6 +318,7 @@ def test_a_trusted_helper_is_kept_apart_in_the_same_way(shared_runtime: Bubblewr
     assert (found["caps"], found["filter"], found["net"], found["refused"]) == ("0" * 16, "2", ["lo"], [40, 17])
     assert (found["fds"], found["root"], found["etc"]) == ([0, 1, 2], False, False)
     assert found["environment"] == sorted([*layout.environment(SandboxSpec()), "PWD"])
+    assert "FDEGYM" not in found["everybody"]
 
 
 def test_this_file_leaves_nothing_of_its_own_running(shared_runtime: BubblewrapRuntime) -> None:

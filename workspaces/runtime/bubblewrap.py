@@ -245,6 +245,9 @@ class BubblewrapRuntime:
                 stderr=stderr,
                 pass_fds=(filter_fd,),
                 start_new_session=True,
+                cwd="/",
+                # bubblewrap itself is seen in there as PID 1: what stands in its environment can be read
+                env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
             )
         finally:
             os.close(filter_fd)
