@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
+from fdegym.catalog.scenarios import for_visitors
 from fdegym.lib.errors import FdegymError, RunNotFound, ServiceUnavailable
 from fdegym.runs.models import Run
 from stakeholders.exchange import Exchange, FindMatch
@@ -246,7 +247,7 @@ class Desk:
         except ValueError:
             return failure(RunNotFound("There is no such run."))
         except FdegymError as problem:
-            return failure(problem)
+            return failure(for_visitors(problem))
         except Exception:  # our own fault: said in words, kept in the log with its cause
             logger.exception("a request of run %s failed", run_id)
             words = "The desk could not do that just now; nothing is lost. Try again in a moment."

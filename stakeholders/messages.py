@@ -37,8 +37,9 @@ def clean(text: str) -> str:
     stripped = kept.strip()
     if not any(unicodedata.category(char)[0] in "LNPS" for char in stripped):
         raise MessageRefused("There is nothing in that message, so it was not sent.")
-    if len(stripped) > MOST_CHARACTERS:
-        raise _too_long(len(stripped))
+    # some single characters stand for eighteen, and it is those that the people read
+    if (length := len(unicodedata.normalize("NFKC", stripped))) > MOST_CHARACTERS:
+        raise _too_long(length)
     return stripped
 
 

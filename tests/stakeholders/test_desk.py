@@ -172,6 +172,16 @@ def test_a_desk_told_to_stop_finishes_what_it_was_asked(fresh_site: Site) -> Non
     assert site.desk.wait(10) == 0
 
 
+def test_of_a_scenario_that_broke_under_a_run_its_people_hear_no_file_and_no_content(fresh_site: Site) -> None:
+    fresh_site.kill()
+    (fresh_site.root / "scenarios" / "depot" / "facts.toml").write_text("merger_partner = ")
+    fresh_site.start()
+    with pytest.raises(Exception, match="cannot be used at present") as told:
+        fresh_site.client().ask("people", fresh_site.runs[0])
+    assert "facts" not in str(told.value)
+    assert "merger" not in str(told.value)
+
+
 def test_a_second_desk_leaves_the_first_its_sockets(site: Site) -> None:
     second = subprocess.run(site._argv("serve"), env=site.environment, capture_output=True, text=True, timeout=30)
     assert second.returncode != 0

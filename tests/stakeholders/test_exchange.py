@@ -129,12 +129,13 @@ def test_an_empty_message_is_refused_in_words_and_not_charged(exchange: Exchange
     assert kinds(alices_run) == []
 
 
-@pytest.mark.parametrize("length", [8_001, 100_000, 1_000_000])
+@pytest.mark.parametrize("text", ["x" * 8_001, "x" * 100_000, "x" * 1_000_000, "\ufdfa" * 1_000])
 def test_a_message_longer_than_a_page_is_refused_in_words_and_not_charged(
-    exchange: Exchange, alices_run: Run, length: int
+    exchange: Exchange, alices_run: Run, text: str
 ) -> None:
+    """The last one is a page of a thousand characters that each stand for eighteen."""
     with pytest.raises(MessageRefused, match="Please keep it to a page"):
-        exchange.say("m-1", "ada", "x" * length)
+        exchange.say("m-1", "ada", text)
     assert kinds(alices_run) == []
     assert exchange.say("m-1", "ada", "x" * 8_000)["reply"]["answer"] == "What do you want decided?"
 
