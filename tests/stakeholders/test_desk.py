@@ -177,7 +177,7 @@ def test_of_a_scenario_that_broke_under_a_run_its_people_hear_no_file_and_no_con
     (fresh_site.root / "scenarios" / "depot" / "facts.toml").write_text("merger_partner = ")
     fresh_site.start()
     with pytest.raises(Exception, match="cannot be used at present") as told:
-        fresh_site.client().ask("people", fresh_site.runs[0])
+        fresh_site.client().ask("who", fresh_site.runs[0])
     assert "facts" not in str(told.value)
     assert "merger" not in str(told.value)
 
