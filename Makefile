@@ -2,7 +2,12 @@
 PYTHON ?= python3
 MANAGE = $(PYTHON) manage.py
 
-.PHONY: run test check format admit bench setup system
+.DEFAULT_GOAL := help
+
+.PHONY: help run test check format admit bench setup system
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: setup ## start the site and print its address
 	@$(PYTHON) ops/supervisor.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,14 @@ def test_every_make_target_is_said_in_the_readme_or_in_contributing():
     targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
     assert [target for target in targets if f"make {target}" not in text] == []
+
+
+def test_make_alone_lists_every_target_and_starts_nothing():
+    done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)
+    targets = re.findall(r"^([a-z]+):.*## (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(targets) > 5
+    listed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert listed == [f"make {target} {words}" for target, words in targets]
 
 
 def test_every_management_command_is_documented():
