@@ -42,7 +42,16 @@ function followFilter(input) {
     });
     if (none) none.hidden = shown > 0;
   };
-  input.addEventListener("input", apply);
+  // What is searched for stands in the address, so that it can be linked and "back" returns to it.
+  let later = 0;
+  const keep = () => {
+    const address = new URL(location.href);
+    if (input.value.trim()) address.searchParams.set(input.name, input.value.trim());
+    else address.searchParams.delete(input.name);
+    history.replaceState(history.state, "", address);
+  };
+  input.addEventListener("input", () => { apply(); clearTimeout(later); later = setTimeout(keep, 200); });
+  input.addEventListener("change", keep); // before a link is followed
   input.form?.addEventListener("submit", (event) => event.preventDefault());
   apply();
 }

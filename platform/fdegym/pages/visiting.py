@@ -63,12 +63,18 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     find = request.GET.get("find", "")[:200]
     wanted = find.casefold().split()
     rows = [
-        {"card": one, "evidence": evidence[one.id], "mine": mine.get(one.id)}
+        {
+            "card": one,
+            "evidence": evidence[one.id],
+            "mine": mine.get(one.id),
+            # there all the same: the page shows it again when other words are typed
+            "hidden": not all(word in _words_of(one) for word in wanted),
+        }
         for one in cards
-        if all(word in _words_of(one) for word in wanted)
     ]
     several_tasks = any(one.tasks > 1 for one in cards)
-    context = {"rows": rows, "all_rows": cards, "find": find, "several_tasks": several_tasks}
+    found = any(not row["hidden"] for row in rows)
+    context = {"rows": rows, "found": found, "find": find, "several_tasks": several_tasks}
     return render(request, "pages/scenarios.html", context)
 
 
