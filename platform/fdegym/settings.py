@@ -178,6 +178,7 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "fdegym.accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_FORMS = {"signup": "fdegym.accounts.forms.SignupForm"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -15,6 +17,22 @@ STRONG = "a-quiet-harbour-at-dusk"
 def sign_up(browser, username="dora", **extra):
     fields = {"username": username, "password1": STRONG, "password2": STRONG}
     return browser.post(reverse("account_signup"), fields, **extra)
+
+
+@pytest.mark.django_db
+def test_a_refused_form_tells_all_that_is_wrong_and_puts_the_keyboard_on_the_first(settings):
+    settings.SIGNUP = "open"
+    fields = {"username": "dora", "password1": "1234", "password2": "12345"}
+    html = Client().post(reverse("account_signup"), fields).content.decode()
+    assert "too common" in html
+    assert "The two passwords differ." in html
+    (focused,) = re.findall(r"<input[^>]* autofocus[^>]*>", html)
+    assert 'name="password1"' in focused
+    alike = Client().post(reverse("account_signup"), fields | {"password2": "1234"}).content.decode()
+    assert "The two passwords differ." not in alike
+    differ = Client().post(reverse("account_signup"), fields | {"password1": STRONG}).content.decode()
+    assert differ.count("errorlist") == 1
+    assert " autofocus" not in Client().get(reverse("account_signup")).content.decode()
 
 
 @pytest.mark.django_db

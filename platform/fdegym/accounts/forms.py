@@ -5,6 +5,7 @@ from __future__ import annotations
 import zoneinfo
 from typing import Any
 
+from allauth.account.forms import SignupForm as AllauthSignupForm
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
@@ -50,6 +51,17 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
         if name and others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
             raise ValidationError("Somebody else here has this name.")
         return name
+
+
+class SignupForm(AllauthSignupForm):
+    """Everything that is wrong at once: a second password that differs is told beside a first one that will not do."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
+        first, second = (self.data.get(self.add_prefix(name)) for name in ("password1", "password2"))
+        if second and first != second and not self.has_error("password2"):
+            self.add_error("password2", "The two passwords differ.")
+        return cleaned
 
 
 class EraseAccountForm(forms.Form):

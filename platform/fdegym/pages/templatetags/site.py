@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
@@ -39,6 +40,13 @@ def viewer(context: dict[str, Any]) -> Viewer:
         signup_open=is_signup_open(request),
         zone_name=zone_name,
     )
+
+
+@register.simple_tag
+def control(field: BoundField) -> SafeString:
+    """The field's control; of a form that was refused, the first wrong one takes the keyboard."""
+    first = next((one.name for one in field.form if one.errors), None)
+    return field.as_widget(attrs={"autofocus": True} if field.name == first else None)
 
 
 #: Parts of the site → names of the addresses that belong to them besides their own.
