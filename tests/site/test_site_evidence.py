@@ -27,7 +27,11 @@ FOUND = Evidence(
     2,
     (Held("The reference delivery reaches 0.95", 2, 2), Held("Doing nothing scores 0 exactly", 1, 2)),
     {"shortcuts": 9, "attempts to cheat": 4},
-    (Held("Nothing visible names an answer", 2, 2), Held("Ways to break out, withstood", 39, 40)),
+    (
+        Held("The span exceeds 10 times its deviation", 2, 2),
+        Held("Nothing visible names an answer", 2, 2),
+        Held("Ways to break out, withstood", 39, 40),
+    ),
     (Bound("gates right", 0.981, 52, least=0.97), Bound("answered though fishing", 0.02, 50, most=0.05)),
 )
 
@@ -65,11 +69,12 @@ def test_anybody_reads_what_was_demanded_and_on_how_many_tasks_it_holds(bakery, 
         "2 of 2 tasks",
         "1 of 2 tasks",
         "39 of 40",
-        "9 shortcuts",
+        "Also played: 9 shortcuts",
         "Gates right",
         "0.981",
     ):
         assert words in html
+    assert html.count("The span is how far the reference moves") == 1
 
 
 def test_no_task_and_no_figure_of_a_task_is_on_the_page(bakery, visit, db, alice):
