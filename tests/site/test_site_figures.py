@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from fdegym.pages.templatetags.figures import better, charge, duration, kpi, plain, share, signed, when
+from fdegym.pages.templatetags.figures import better, charge, duration, kpi, plain, share, signed, taken, when
 from scenarios.kit.format import Kpi
 
 HOURS = Kpi(name="claimable hours", unit="h", direction="higher", meaning="Hours.")
@@ -36,6 +36,12 @@ def test_a_score_has_two_decimals_a_sign_and_a_true_minus(value, shown):
 )
 def test_a_charge_is_shown_as_what_it_takes_off(value, shown):
     assert charge(Decimal(value)) == shown
+
+
+def test_what_contacts_took_has_as_many_decimals_as_the_scores_beside_it():
+    """A run that gained nothing and was charged 0.065: S is exactly −C, and so it is shown."""
+    assert taken(Decimal("0.065")) == signed(Decimal("-0.065")) == "−0.06"
+    assert (taken(Decimal("0")), taken(None)) == ("0.00", "–")
 
 
 def test_a_kpi_carries_its_unit_and_its_own_decimals():

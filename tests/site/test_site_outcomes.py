@@ -98,6 +98,16 @@ def test_the_steps_show_what_is_done_at_work_and_ahead(alice, visit, submitted):
     assert [step.state for step in steps] == ["done", "done", "done", "now", "ahead"]
 
 
+def test_where_both_ends_are_measured_first_their_order_is_told(alice, visit, submitted):
+    """The count begins again with the second of them."""
+    run = submitted(alice, progress={"step": "anchors", "done": 56, "total": 156}, submission_state="grading")
+    html = page(visit(alice), "grading", run.id)
+    assert (
+        "First the system as found, then the reference, each counted from the start; once per task and release" in html
+    )
+    assert "56 of 156" in html
+
+
 @pytest.mark.parametrize("progress", [{}, {"step": "dancing"}, {"step": None, "done": None, "total": None}])
 def test_a_step_the_page_does_not_know_breaks_nothing(alice, visit, submitted, progress):
     html = page(visit(alice), "grading", submitted(alice, progress=progress).id)
@@ -161,7 +171,11 @@ def full_grade():
                     {"name": "as found", "values": [900, 905, 910]},
                 ],
             },
-            {"kind": "facts", "title": "In all", "items": [["Shops <i>", 41], ["Returned", -1234.5], ["Worst", None]]},
+            {
+                "kind": "facts",
+                "title": "In all",
+                "items": [["Shops <i>", 41], ["in ALL", 7], ["Returned", -1234.5], ["Worst", None]],
+            },
             {
                 "kind": "table",
                 "title": "By reason",
@@ -268,6 +282,7 @@ def test_the_debrief_draws_and_lists_the_breakdown(told, alice, visit):
     assert "Shops &lt;i&gt;" in html
     assert "−1,234.50" in html
     assert '<td class="num">−3</td>' in html
+    assert "<dt>in all</dt><dd>7</dd>" in html  # "In all: in ALL" says nothing twice
     assert "ignored" not in html
 
 
@@ -277,7 +292,23 @@ def test_a_figure_with_its_unit_is_set_as_a_figure(text):
     assert "-" not in cell(text)["text"]
 
 
-@pytest.mark.parametrize("text", ["2026-11-24 19:30", "HD-11", "8 of 78", "10 sample lines", "", "1.2.3", "-"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1197", "1,197"),
+        ("-12345.5 h", "−12,345.5 h"),
+        ("1197, 3 failed", "1,197, 3 failed"),
+        ("1197 of 8760", "1,197 of 8,760"),
+        ("8,760 h", "8,760 h"),
+    ],
+)
+def test_thousands_are_grouped_in_what_graders_wrote_as_text(text, shown):
+    assert cell(text)["text"] == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-24 19:30", "5 October 2026", "Nov 2026", "HD-11", "8 of 78", "10 sample lines", "", "1.2.3", "-"]
+)
 def test_a_text_that_is_no_figure_stays_as_it_is(text):
     assert cell(text) == {"text": text, "numeric": False}
 
@@ -312,7 +343,7 @@ def test_a_fact_that_was_asked_for_and_not_told_says_so_with_the_persons_words(t
 
     topic = SimpleNamespace(facts=["F1", "F2"], gate_miss="Show me <the plan> first.", needs_miss=None)
     script = SimpleNamespace(topics=lambda: [("hale/changes", None, topic)])
-    monkeypatch.setattr("fdegym.pages.debrief._script_played", lambda run, scenario: script)
+    monkeypatch.setattr("fdegym.pages.debrief.script_played", lambda run, scenario: script)
     part = {"topic": "hale/changes", "text": "Who may change?", "result": "gate_miss"}
     asked = {"client_id": "9", "person": "hale", "kind": "gate_miss", "parts": [part], "before": "2026-10-06T10:00"}
     log.append(told.id, "contact.message", asked)
@@ -321,6 +352,23 @@ def test_a_fact_that_was_asked_for_and_not_told_says_so_with_the_persons_words(t
     assert html.count("Show me &lt;the plan&gt; first.") == 1  # F1 was told: what was said before no longer matters
     assert "Visible in docs/plan.md." in html
     assert "Nobody told you" not in html
+
+
+def test_letters_stand_in_the_debrief_with_sender_day_and_text_read_or_not(told, alice, visit):
+    for key, sender, text, carries in (
+        ("plan", "brandt", "The <ovens> stop at four.", []),
+        ("lead", "hale", "Write to the night lead.", ["F2"]),
+    ):
+        letter = {"id": key, "sender": sender, "text": text, "at": "2026-10-06T07:15", "carries": carries}
+        log.append(told.id, "contact.inbox", letter)
+    log.append(told.id, "contact.inbox_read", {"id": "plan", "sender": "brandt", "facts": [], "at": "2026-10-06T09:40"})
+    html = page(visit(alice), "debrief", told.id)
+    assert "The &lt;ovens&gt; stop at four." in html
+    assert "Came unasked; read Tue 6 Oct, 09:40. Free of charge." in html
+    assert "Write to the night lead." in html
+    assert "Came unasked and was not read. Free of charge." in html
+    assert '<strong>Jonas Brandt</strong> <span class="muted small">Tue 6 Oct, 07:15</span>' in html
+    assert "a message that came unasked and was not read: Imogen Hale, Tue 6 Oct, 07:15." in html
 
 
 def test_failed_calls_show_where_the_delivered_code_ended_and_nothing_it_printed(told, alice, visit):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from fdegym.gateway.use import use_of_events, use_of_record
-from fdegym.lib.errors import FdegymError
 from fdegym.pages import charts
+from fdegym.pages.conversation import Names, contacts_of, customer_clock, facts_of, script_played, totals_of
 from fdegym.pages.failures import failures_of
 from fdegym.pages.templatetags import figures
 from fdegym.runs.log import events
@@ -20,23 +19,7 @@ from grading.models import Grade
 from grading.score import RESOLVED_AT
 from scenarios.kit.format import Kpi
 from scenarios.kit.load import ORIGINAL, Scenario
-from stakeholders.script import Script
-from stakeholders.scripts import script_of
 
-#: How a message ended, in the words of the debrief. Before it, nobody is told.
-OUTCOMES = {
-    "answered": "Answered.",
-    "repeat": "Answered before: the same words again.",
-    "gate_miss": "Not opened: this person wanted to be shown something first.",
-    "needs_miss": "Not yet: something else had to be settled before.",
-    "small_talk": "Small talk.",
-    "always": "Answers everything with these words.",
-    "off_limits": "Must not be contacted.",
-    "fallback": "Not understood as a question for this person. Free of charge.",
-    "fishing": "Too broad to be answered. Free of charge.",
-    "automatic": "Away: an automatic reply. Free of charge.",
-    "silent": "No reply: this person’s patience was over. Free of charge.",
-}
 STATE_WORDS = {
     RunState.OPEN: "Workspace open",
     RunState.SUBMITTED: "Handed in",
@@ -67,63 +50,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
-    """One thing that could spend the customer's time: a message, a wait, a trial, a letter that was read."""
-
-    person: str
-    clock: str
-    charge: Decimal
-    text: str
-    answer: str
-    outcome: str
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PersonTotal:
-    name: str
-    role: str
-    messages: int
-    charge: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A key fact. ``by`` told it at ``clock``; or was asked for it then and said ``hint`` instead."""
-
-    title: str
-    text: str
-    released: bool
-    by: str
-    clock: str
-    visible_in: tuple[str, ...]
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     at: datetime
     words: str
     customer_clock: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Who and what ids of the log mean, for people to read."""
-
-    people: Mapping[str, tuple[str, str]]  #: id → name, role
-    facts: Mapping[str, str] = field(default_factory=dict)  #: id → title
-
-    def person(self, person_id: Any) -> str:
-        return self.people.get(str(person_id), (str(person_id), ""))[0]
-
-
-def customer_clock(text: Any) -> str:
-    """``2026-10-05T08:45`` of the customer's calendar as ``Mon 5 Oct, 08:45``."""
-    try:
-        return datetime.fromisoformat(str(text)).strftime("%a %-d %b, %H:%M")
-    except ValueError:
-        return ""
 
 
 def verdict(grade: Grade, kpi: Kpi) -> str:
@@ -150,7 +80,7 @@ def steps_of(grade: Grade) -> tuple[Step, ...]:
     shown = {
         "work": figures.signed(grade.uplift),
         "incidents": figures.signed(lost),
-        "contacts": figures.charge(grade.contact_cost),
+        "contacts": figures.taken(grade.contact_cost),
         "score": figures.signed(grade.score),
     }
     return tuple(
@@ -163,6 +93,9 @@ def steps_of(grade: Grade) -> tuple[Step, ...]:
 
 #: A text that a grader wrote as a figure with its unit: ``229.05 h``, ``-12 %``.
 _MEASURED = re.compile(r"[-\N{MINUS SIGN}]?\d[\d,]*(?:\.\d+)?(?:\s?[^\W\d]{1,4}|\s?%)?")
+
+#: A count of thousands in a text that is one figure, or begins with it, or is "so many of so many"; never part of a date.
+_COUNT = re.compile(r"(?:^|(?<=^-)|(?<= of ))\d{4,}(?=(?:\.\d+)?(?:$|, | of |\s?%$|\s?[^\W\d]{1,4}$))")
 
 
 def cell(value: Any) -> dict[str, Any]:
@@ -177,9 +110,9 @@ def cell(value: Any) -> dict[str, Any]:
             "numeric": True,
         }
     text = "–" if value is None else str(value)
-    if _MEASURED.fullmatch(text):
-        return {"text": text.replace("-", figures.MINUS), "numeric": True}
-    return {"text": text, "numeric": False}
+    numeric = _MEASURED.fullmatch(text) is not None
+    text = _COUNT.sub(lambda found: f"{int(found[0]):,}", text)
+    return {"text": text.replace("-", figures.MINUS) if numeric else text, "numeric": numeric}
 
 
 def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -188,7 +121,12 @@ def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for section in breakdown:
         common = {"title": section.get("title", ""), "note": section.get("note", ""), "kind": section.get("kind")}
         if section.get("kind") == "facts":
-            items = [(label, cell(value)["text"]) for label, value in section.get("items", ())]
+            # a label that only says the title again ("Nights": nights) is their number
+            title = str(common["title"]).strip().lower()
+            items = [
+                ("in all" if str(label).strip().lower() == title else label, cell(value)["text"])
+                for label, value in section.get("items", ())
+            ]
             sections.append(common | {"pairs": items})
         elif section.get("kind") == "table":
             rows = [[cell(value) for value in row] for row in section.get("rows", ())]
@@ -203,97 +141,6 @@ def sections_of(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def charts_of(breakdown: Sequence[Mapping[str, Any]]) -> list[charts.Series]:
     drawn = (charts.series(section) for section in breakdown if section.get("kind") == "series")
     return [chart for chart in drawn if chart is not None]
-
-
-# ---- the conversation ------------------------------------------------------------------------------------------------
-
-
-def _charge_of(event: RunEvent) -> Decimal:
-    return Decimal(str(event.payload.get("charge") or "0"))
-
-
-def _notes(payload: Mapping[str, Any], names: Names) -> tuple[str, ...]:
-    notes = [f"Told: {names.facts.get(fact, fact)}." for fact in payload.get("facts") or ()]
-    notes += [f"Approved: {grant.removeprefix('approval:')}." for grant in payload.get("grants") or ()]
-    if payload.get("misconceptions"):
-        notes.append("Believes this sincerely, and is wrong.")
-    return tuple(notes)
-
-
-def contacts_of(log: Iterable[RunEvent], names: Names) -> list[Contact]:
-    contacts = []
-    for event in log:
-        payload = event.payload
-        clock = customer_clock(payload.get("before") or payload.get("at"))
-        if event.kind == "contact.message":
-            outcome = OUTCOMES.get(str(payload.get("kind")), "")
-            person = names.person(payload.get("person"))
-            text, answer = str(payload.get("text") or ""), str(payload.get("answer") or "")
-        elif event.kind == "contact.wait":
-            person, text, answer = "Waiting", "", ""
-            outcome = f"Until {customer_clock(payload.get('after'))}."
-        elif event.kind == "contact.inbox_read":
-            person, text, answer = names.person(payload.get("sender")), "", ""
-            outcome = "A message that came unasked. Free of charge."
-        elif event.kind == "trial.reported":
-            person, text = "Trial run", ""
-            answer = "\n".join(said["text"] for said in payload["said"])
-            outcome = str(payload["words"]) if payload["counted"] else f"{payload['words']} Free of charge."
-        else:
-            continue
-        contacts.append(Contact(person, clock, _charge_of(event), text, answer, outcome, _notes(payload, names)))
-    return contacts
-
-
-def totals_of(grade: Grade, names: Names) -> list[PersonTotal]:
-    """Contacts and charges by person, as the grade has them."""
-    rows = []
-    for person, entry in grade.contacts.get("people", {}).items():
-        name, role = names.people.get(person, (person, ""))
-        rows.append(PersonTotal(name, role, int(entry["contacts"]), Decimal(entry["cost"])))
-    waiting = Decimal(str(grade.contacts.get("waiting") or "0"))
-    if waiting:
-        rows.append(PersonTotal("Waiting", "", 0, waiting))
-    if trials := grade.contacts.get("trials"):
-        rows.append(PersonTotal("Trial runs", "", int(trials["count"]), Decimal(trials["cost"])))
-    return rows
-
-
-def _asked_in_vain(log: Iterable[RunEvent], names: Names, script: Script | None) -> dict[str, tuple[str, str, str]]:
-    """Fact → who was asked for it last and did not tell, when, and what they said instead."""
-    topics = {key: topic for key, _person, topic in script.topics()} if script else {}
-    asked = {}
-    for event in log:
-        for part in event.payload.get("parts") or ():
-            topic = topics.get(part["topic"])
-            if topic is None or part["result"] not in ("gate_miss", "needs_miss"):
-                continue
-            hint = (topic.needs_miss if part["result"] == "needs_miss" else None) or topic.gate_miss or ""
-            who, clock = names.person(event.payload.get("person")), customer_clock(event.payload.get("before"))
-            asked.update(dict.fromkeys(topic.facts, (who, clock, hint)))
-    return asked
-
-
-def facts_of(grade: Grade, log: Sequence[RunEvent], names: Names, script: Script | None = None) -> list[Fact]:
-    """The task's key facts. One that nobody told was perhaps read: the page never says "missed".
-
-    With the run's ``script`` it is also known what was asked for and not told.
-    """
-    asked = _asked_in_vain(log, names, script)
-    first: dict[str, tuple[str, str]] = {}
-    for event in log:
-        teller = event.payload.get("person") or event.payload.get("sender")
-        for fact in event.payload.get("facts") or ():
-            if event.kind in ("contact.message", "contact.inbox_read"):
-                first.setdefault(
-                    fact, (names.person(teller), customer_clock(event.payload.get("before") or event.payload.get("at")))
-                )
-    facts = []
-    for row in grade.key_facts:
-        released = bool(row["released"])
-        by, clock, hint = (*first.get(row["id"], ("", "")), "") if released else asked.get(row["id"], ("", "", ""))
-        facts.append(Fact(row["title"], row["text"], released, by, clock, tuple(row.get("visible_in") or ()), hint))
-    return facts
 
 
 # ---- the timeline ----------------------------------------------------------------------------------------------------
@@ -366,16 +213,6 @@ def _environment(grade: Grade) -> list[tuple[str, str]]:
     return rows
 
 
-def _script_played(run: Run, scenario: Scenario) -> Script | None:
-    """What the run's people followed; None where it was another release's, or its world is no longer here."""
-    if run.release != scenario.release:
-        return None
-    try:
-        return script_of(run)
-    except FdegymError:
-        return None
-
-
 def debrief_context(
     run: Run, grade: Grade, scenario: Scenario, people: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
@@ -406,7 +243,7 @@ def debrief_context(
         # limits may have been others in the release that it was graded by
         "failures": failures_of(grade, scenario.config if grade.scenario_release == scenario.release else None),
         "differs": variant.differs if variant else "",
-        "facts": facts_of(grade, log, names, _script_played(run, scenario)),
+        "facts": facts_of(grade, log, names, script_played(run, scenario)),
         "people": totals,
         "messages_total": sum(row.messages for row in totals),
         "contacts": contacts_of(log, names),

@@ -60,7 +60,7 @@ class Step:
 #: Steps of ``Submission.progress`` in order, with their words.
 STEPS = {
     "queued": "In the queue",
-    "anchors": "Measuring the system as found and the reference, once for this release",
+    "anchors": "First the system as found, then the reference, each counted from the start; once per task and release",
     "copy": "Copy of the frozen system",
     "start": "Start in a fresh sandbox",
     "replay": "Production, on data nobody has seen",

@@ -54,6 +54,13 @@ def signed(value: Figure, decimals: int = 2) -> str:
 
 
 @register.filter
+def taken(value: Figure) -> str:
+    """C where it stands beside U and S: with their sign and their two decimals. Single charges are exact: ``charge``."""
+    number = _decimal(value)
+    return NOTHING if number is None else signed(-number)
+
+
+@register.filter
 def charge(value: Figure) -> str:
     """What a contact took off: ``−0.02``; a third decimal only where the charge has one; ``0.00`` when it was free."""
     number = _decimal(value)
