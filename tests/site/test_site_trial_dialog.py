@@ -1,4 +1,7 @@
-""" "Try it" in a real Chromium: asked for once, progress, reports kept in order, words where none is left."""
+"""Dialogs and panes of the workbench in a real Chromium, the site answering as a test says.
+
+"Try it": asked for once, progress, reports kept in order, words where none is left. Waiting: confirmed where it leads far.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.site.test_site_browser import CHROMIUM, FLAGS
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ("server", "panes", "trial")
+SCRIPTS = ("server", "panes", "files", "people", "trial", "submit")
 UNSAVED = "window.Workbench.unsaved = () => window.unsaved || [];"
 REPORT = "Ada: three totals did not fit the cash box.\nAda: I had two evenings without any total."
 
@@ -36,7 +39,13 @@ class Bench:
             route.fulfill(body=_html(), content_type="text/html")
         elif path.startswith("/static/"):
             route.fulfill(path=str(ROOT / path.lstrip("/")))
-        elif path == "/trial/" and request.method == "POST":
+        elif path == "/people/":
+            route.fulfill(json={"directory": [], "clock": None})
+        elif path.startswith("/document/"):
+            route.fulfill(body="<h1>Terms</h1>", content_type="text/html")
+        elif path == "/survey/":
+            route.fulfill(json={"changes": [], "more": 0, "entryPoints": [], "leftOut": {"count": 0, "first": []}})
+        elif path in ("/trial/", "/wait/") and request.method == "POST":
             self.posted.append(json.loads(request.post_data))
             status, body = self.answers.pop(0)
             route.fulfill(status=status, json=body)
@@ -61,16 +70,23 @@ def _html() -> str:
 
     boot = {
         "hasTrial": True,
-        "hasCalendar": False,
+        "hasCalendar": True,
         "run": "r",
-        "urls": {"trial": "/trial/", "grading": "/", "login": "/"},
+        "urls": {name: f"/{name}/" for name in ("trial", "wait", "people", "survey", "document")}
+        | {"grading": "/", "login": "/"},
     }
     page = render_to_string(
-        "workbench/workbench.html", {"boot": boot, "run": {"level": "L3"}, "scenario": {"customer": "Stall"}}
+        "workbench/workbench.html",
+        {
+            "boot": boot,
+            "run": {"level": "L3"},
+            "scenario": {"customer": "Stall"},
+            "documents": [{"path": "docs/terms.md", "title": "Terms of the market"}],
+        },
     )
     head = page[: page.index("<script src")] if "<script src" in page else page
     scripts = [f'<script src="/static/js/workbench/{name}.js"></script>' for name in SCRIPTS]
-    return head + scripts[0] + scripts[1] + f"<script>{UNSAVED}</script>" + scripts[2]
+    return head + "".join(scripts) + f"<script>{UNSAVED}</script>"
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +174,59 @@ def test_what_is_not_saved_is_named_and_a_report_that_comes_later_is_announced(b
     made.report(id="t1", running=True)
     made.report(id="t1", words="It did not run: total failed 3 of 3 times.")
     made.says("#wb-notice", "The trial of your system is over")
+    again = bench()  # another tab: not read and not dismissed, so it is said there too
+    again.report(id="t1", words="It did not run: total failed 3 of 3 times.")
+    again.says("#wb-notice", "The trial of your system is over")
+    again.page.get_by_role("button", name="Dismiss").click()
+    assert again.page.is_hidden("#wb-notice")
+    later = bench()
+    later.report(id="t1", words="It did not run: total failed 3 of 3 times.")
+    assert later.page.is_hidden("#wb-notice")
     page.evaluate("window.unsaved = []")
     page.click("#wb-trial-open")
     made.says("#wb-trial-reports", "It did not run: total failed 3 of 3 times.")
     assert page.is_hidden("#wb-trial-unsaved")
+    assert page.is_hidden("#wb-notice")  # it is read now
+
+
+def test_a_wait_that_leads_far_is_confirmed_first_and_a_refusal_is_marked(bench: Callable[[], Bench]) -> None:
+    made = bench()
+    page = made.page
+    page.click("#tab-wait")
+    page.fill("#wb-until", "Sun 03:00")
+    made.answers = [(200, {"ahead": {"until": "Monday 12 October, 08:00", "working_days": "5"}})]
+    page.click("#wb-wait-go")
+    made.says("#wb-wait-state", "That leads to Monday 12 October, 08:00: 5 working days ahead. No time has passed yet.")
+    page.click("#wb-wait-back")
+    assert page.inner_text("#wb-wait-state") == ""
+    made.answers = [
+        (200, {"ahead": {"until": "Monday 12 October, 08:00", "working_days": "5"}}),
+        (200, {"reply": {"clock": {"words": "Monday 12 October, 08:00"}}}),
+        (422, {"error": "There is no 31:00 on a clock. Nothing was changed."}),
+    ]
+    page.click("#wb-wait-go")
+    made.says("#wb-wait-state", "5 working days ahead")
+    assert page.inner_text("#wb-wait-go") == "Wait until then"
+    page.click("#wb-wait-go")
+    made.says("#wb-wait-state", "It is now Monday 12 October, 08:00.")
+    assert [body.get("confirmed", False) for body in made.posted] == [False, False, True]
+    assert made.posted[1]["id"] == made.posted[2]["id"] != made.posted[0]["id"]
+    page.fill("#wb-until", "Tue 31:00")
+    page.press("#wb-until", "Enter")
+    made.says("#wb-wait-state", "▲ There is no 31:00 on a clock. Nothing was changed.")
+    assert "bad" in page.get_attribute("#wb-wait-state", "class")
+
+
+def test_a_document_is_kept_while_another_tab_is_shown_and_its_own_tab_leads_back_to_the_list(
+    bench: Callable[[], Bench],
+) -> None:
+    page = bench().page
+    page.click("#tab-documents")
+    page.click("[data-document='docs/terms.md']")
+    page.get_by_role("heading", name="Terms", exact=True).wait_for()
+    page.click("#tab-brief")
+    page.click("#tab-documents")
+    assert page.is_visible("#wb-document")
+    page.click("#tab-documents")
+    assert page.is_hidden("#wb-document")
+    assert page.is_visible("#wb-documents")

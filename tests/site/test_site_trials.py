@@ -12,7 +12,8 @@ import pytest
 from django.urls import reverse
 
 from fdegym.pages import workbench
-from fdegym.pages.debrief import Names, contacts_of, timeline_of, totals_of
+from fdegym.pages.conversation import Names, contacts_of, totals_of
+from fdegym.pages.debrief import timeline_of
 from fdegym.runs import log
 from grading.contacts import fold_contacts
 from grading.verdict import contact_row
@@ -90,6 +91,8 @@ def test_the_button_stands_only_where_the_customer_has_trials(has_trial: bool) -
     assert ("wb-trial-open" in page) == has_trial
     assert ("js/workbench/trial.js" in page) == has_trial
     assert ("ask --trial" in page) == has_trial
+    assert ("It is charged like a message." in page) == has_trial
+    assert "a thank-you or a question that they do not open counts like an answer" in page
 
 
 def test_the_script_of_the_page_finds_every_element_it_asks_for() -> None:

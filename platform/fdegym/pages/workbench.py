@@ -33,6 +33,7 @@ from fdegym.delivery.survey import delivery_survey
 from fdegym.delivery.trials import progress_of
 from fdegym.lib.errors import FdegymError, RunNotFound, RunStateConflict
 from fdegym.pages.markdown import to_html
+from fdegym.pages.waiting import far_ahead
 from fdegym.runs.access import get_run_for_user
 from fdegym.runs.models import Run, RunState
 from grading.worlds import ensure_world
@@ -227,8 +228,12 @@ def send(request: HttpRequest, run: Run) -> HttpResponse:
 @require_POST
 @of_run(live=True)
 def wait(request: HttpRequest, run: Run) -> HttpResponse:
+    """Let time pass. More than a working day is not taken before ``confirmed``: the answer then says where it leads."""
     body = _body(request)
-    return JsonResponse({"reply": people.wait(run.id, _text(body, "until"), _text(body, "id"))})
+    until, client_id = _text(body, "until"), _text(body, "id")
+    if body.get("confirmed") is not True and (ahead := far_ahead(run, until, client_id)):
+        return JsonResponse({"ahead": ahead})
+    return JsonResponse({"reply": people.wait(run.id, until, client_id)})
 
 
 @require_POST

@@ -189,13 +189,16 @@
   // ---- documents
   const list = document.getElementById("wb-documents");
   const article = document.getElementById("wb-document");
+  function backToList() { article.hidden = true; list.hidden = false; }
+  // Before the tab is chosen: one that is chosen already leads back to the list, coming from another one keeps what is read.
+  document.getElementById("tab-documents").addEventListener("click", (event) => { if (event.currentTarget.getAttribute("aria-selected") === "true") backToList(); });
   list.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-document]");
     if (!button) return;
     try {
       const html = await W.get(W.boot.urls.document, { path: button.dataset.document });
       article.innerHTML = html; // rendered and sanitised by the site
-      article.prepend(W.element("button", { type: "button", class: "button plain", text: "‹ All documents", onclick: () => { article.hidden = true; list.hidden = false; button.focus(); } }));
+      article.prepend(W.element("button", { type: "button", class: "button plain", text: "‹ All documents", onclick: () => { backToList(); button.focus(); } }));
       article.hidden = false;
       list.hidden = true;
       article.parentElement.scrollTop = 0;

@@ -48,11 +48,14 @@
     list.scrollTop = list.scrollHeight;
   }
 
+  const letters = () => [...items.values()].filter((item) => item.kind === "letter");
+  /** Who wrote unasked and has not been read yet. */
+  W.unread = () => letters().filter((item) => !item.read).map((item) => item.name);
+
   function drawInbox() {
-    const letters = [...items.values()].filter((item) => item.kind === "letter");
-    const unread = letters.filter((item) => !item.read).length;
+    const unread = W.unread().length;
     byId("wb-unread").hidden = byId("wb-unread-bottom").hidden = unread === 0;
-    const rows = letters.map((item) => words(false, item.name, item.sent, item.text || "…", item.read ? "" : "unread"));
+    const rows = letters().map((item) => words(false, item.name, item.sent, item.text || "…", item.read ? "" : "unread"));
     if (!rows.length) rows.push(W.element("li", { class: "note" }, W.element("span", { class: "words", text: "Nothing has come in." })));
     byId("wb-inbox").replaceChildren(...rows.reverse());
     return unread;
@@ -125,20 +128,39 @@
   });
   text.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); byId("wb-compose").requestSubmit(); } });
 
+  // A wait of more than a working day is asked for twice: first the site says where it leads, then it is confirmed as it stands.
   let waiting = null; // the id outlives a retry of the same wait
+  const until = byId("wb-until");
+  function sayWait(words, { bad = false, asks = false } = {}) {
+    const line = byId("wb-wait-state");
+    line.textContent = bad ? `▲ ${words}` : words;
+    line.classList.toggle("bad", bad);
+    line.classList.toggle("muted", !bad && !asks);
+    byId("wb-wait-go").textContent = asks ? "Wait until then" : "Wait";
+    byId("wb-wait-back").hidden = !asks;
+  }
+  function forgetWait() {
+    if (waiting?.confirmed) sayWait("");
+    waiting = null;
+  }
+  until?.addEventListener("input", forgetWait);
+  byId("wb-wait-back")?.addEventListener("click", () => { forgetWait(); until.focus(); });
   byId("wb-wait")?.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const line = byId("wb-wait-state");
-    const until = byId("wb-until").value.trim();
-    if (!waiting || waiting.until !== until) waiting = { until, id: W.newId() };
-    line.textContent = "waiting";
+    waiting ??= { until: until.value.trim(), id: W.newId() };
+    const asked = waiting;
+    sayWait("waiting");
     try {
-      const { reply } = await W.post(W.boot.urls.wait, waiting);
-      line.textContent = reply.clock ? `It is now ${reply.clock.words}.` : "Done.";
-      byId("wb-until").value = "";
-      waiting = null;
+      const { reply, ahead } = await W.post(W.boot.urls.wait, asked);
+      if (ahead) {
+        if (waiting !== asked) return; // another time is being written already
+        asked.confirmed = true;
+        return sayWait(`That leads to ${ahead.until}: ${ahead.working_days} working days ahead. No time has passed yet.`, { asks: true });
+      }
+      sayWait(reply.clock ? `It is now ${reply.clock.words}.` : "Done.");
+      if (waiting === asked) { until.value = ""; waiting = null; }
     } catch (error) {
-      line.textContent = error.message;
+      sayWait(error.message, { bad: true });
       if (error.status && error.status < 500) waiting = null;
     }
   });

@@ -61,14 +61,19 @@ window.Workbench = (() => {
     if (worst === "over") setTimeout(() => location.assign(boot.urls.grading), 1500);
   }
 
+  // With ``dismissed`` the words stay until they are dismissed, which is then told; else they go by themselves.
   let noticeTimer;
-  function say(words, { bad = false, forMs = 9000 } = {}) {
-    notice.textContent = words;
+  function say(words, { bad = false, forMs = 9000, dismissed = null } = {}) {
+    notice.replaceChildren(element("span", { text: words }));
     notice.classList.toggle("bad", bad);
     notice.hidden = false;
     clearTimeout(noticeTimer);
-    noticeTimer = setTimeout(() => { notice.hidden = true; }, forMs);
+    if (dismissed) notice.append(element("button", { type: "button", class: "button plain", text: "Dismiss", onclick: () => { notice.hidden = true; dismissed(); } }));
+    else noticeTimer = setTimeout(() => { notice.hidden = true; }, forMs);
   }
+
+  /** Take these words away if they are what is shown. */
+  function unsay(words) { if (notice.firstChild?.textContent === words) notice.hidden = true; }
 
   // An id made here lets a retried request be recognised: one message, one reply.
   const newId = () => (crypto.randomUUID ? crypto.randomUUID() : [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join(""));
@@ -90,5 +95,5 @@ window.Workbench = (() => {
   const remember = (key, value) => { try { localStorage.setItem(`fdegym.${key}`, JSON.stringify(value)); } catch { /* private mode */ } };
   const recall = (key, otherwise) => { try { return JSON.parse(localStorage.getItem(`fdegym.${key}`)) ?? otherwise; } catch { return otherwise; } };
 
-  return { boot, get, post, upload, report, say, newId, backOff, element, socketUrl, remember, recall, Refusal };
+  return { boot, get, post, upload, report, say, unsay, newId, backOff, element, socketUrl, remember, recall, Refusal };
 })();

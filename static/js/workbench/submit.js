@@ -18,6 +18,8 @@
     const parts = [];
     const unsaved = W.unsaved().filter((path) => path.startsWith("system/")); // nothing else is frozen
     if (unsaved.length) parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Not saved" }), W.element("span", { text: `${unsaved.join(", ")}: what is in the editor is not on disk and would not be submitted.` })));
+    const unread = W.unread();
+    if (unread.length) parts.push(W.element("p", { class: "notice warn" }, W.element("b", { text: "Not read" }), W.element("span", { text: `${unread.length === 1 ? "A message in the inbox" : `${unread.length} messages in the inbox`}: ${[...new Set(unread)].join(", ")}.` })));
     if (found.changes.length) {
       parts.push(W.element("table", { class: "table" },
         W.element("caption", { text: `Changed in system/: ${found.changes.length + found.more} ${found.changes.length + found.more === 1 ? "file" : "files"}` }),

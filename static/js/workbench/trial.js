@@ -8,12 +8,17 @@
   const line = byId("wb-trial-state");
   const unsaved = byId("wb-trial-unsaved");
   const NONE_LEFT = "The customer has run your system as often as they can; there is no trial left.";
+  const OVER = "The trial of your system is over: its report is under “Try it”.";
   const STEPS = { taken: "Copying system/", copy: "Deploying the copy", start: "Starting", replay: "Running" };
   const trials = new Map(); // by id: the newest form of each
+  const SEEN = `trials-seen.${W.boot.run}`; // by id: reports that were read, or whose notice was dismissed, here or in another tab
   let asked = null; // the id of a request that no answer came to yet
   let timer = 0;
 
   const isRunning = () => [...trials.values()].some((trial) => trial.running);
+
+  function seen(ids) { W.remember(SEEN, [...new Set([...W.recall(SEEN, []), ...ids])]); }
+  function seenAll() { seen([...trials.values()].filter((trial) => !trial.running).map((trial) => trial.id)); }
 
   function draw() {
     const reports = [...trials.values()].map((trial, at) => W.element("li", { class: "theirs" },
@@ -67,6 +72,8 @@
     go.disabled = true;
     line.textContent = "";
     draw();
+    seenAll();
+    W.unsay(OVER);
     dialog.showModal();
     look();
   });
@@ -77,10 +84,10 @@
     ask(asked);
   });
   addEventListener("workbench:trial", (event) => {
-    const before = trials.get(event.detail.id);
-    trials.set(event.detail.id, event.detail);
+    const { id, running } = event.detail;
+    trials.set(id, event.detail);
     draw();
-    if (before?.running && !event.detail.running && !dialog.open) W.say("The trial of your system is over: its report is under “Try it”.");
-    if (dialog.open) look();
+    if (dialog.open) { seenAll(); look(); }
+    else if (!running && !W.recall(SEEN, []).includes(id)) W.say(OVER, { dismissed: seenAll });
   });
 })();
