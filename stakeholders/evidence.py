@@ -34,8 +34,8 @@ class Evidence:
     documents: CitedDocuments
 
     def counted_numbers(self) -> int:
-        """How many numbers it gives; "one" and "half" are too common to be a sign of guessing."""
-        return sum(not number.weak for number in self.numbers)
+        """How many different numbers it gives; "one" and "half" are too common to be a sign of guessing."""
+        return len({(number.value, number.unit) for number in self.numbers if not number.weak})
 
     def identifiers_given(self) -> Counter[str]:
         """How many different identifiers it gives of each kind, real ones or not."""

@@ -1,7 +1,8 @@
 """Whether a message, with what the same person was told before, meets a topic's gate.
 
-Evidence must be pointed at, not strewn: a message that gives more than four numbers, more than two identifiers of a
-kind that the gate wants, or more than two documents that some gate of the scenario asks for, cites nothing.
+Evidence must be pointed at, not strewn: a message that gives more than four different numbers, more than two
+identifiers of a kind that the gate wants, or more than two documents that some gate of the scenario asks for, cites
+nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers as people write them, in English and Chinese: 0.62, 62 %, 62 percent, 六成二, eleven, 1 h 30, 一个半小时."""
+"""Numbers as people write them, in English and Chinese: 0.62, 62 %, 62 in 100, 六成二, eleven, 1 h 30, 一个半小时."""
 
 from __future__ import annotations
 
@@ -56,6 +56,16 @@ _DIGITS = re.compile(
     re.IGNORECASE,
 )
 _FRACTION = re.compile(r"(?<![\w/.,-])(?P<above>\d{1,3})/(?P<below>\d{1,3})(?![\d/])(?:\s+of\b)?")
+_SMALL = "|".join(sorted(_WORDS, key=len, reverse=True))
+_NO_UNIT = rf"(?!\s*(?:{_ANY_UNIT})(?![A-Za-z0-9]))"
+_EVERY = r"(?:\s+(?:every|each|any|an?|the))*\s+"
+_SHARE_OF = re.compile(
+    # "of ten" alone may be a count of what there is; of a hundred, the count and the share are the same number
+    rf"(?<![\w.,/$€£¥+-])(?P<part>\d{{1,3}}(?:\.\d+)?|(?:{_SMALL})(?:[\s-](?:{_SMALL}))?)(?![\w.,]){_NO_UNIT}"
+    rf"(?:(?:\s+[a-z]+){{0,2}}?\s+(?:in|of|per|out\s+of){_EVERY}(?P<hundred>100|(?:one\s+)?hundred)"
+    rf"|\s+(?:in|out\s+of|of\s+every|of\s+each){_EVERY}(?:10|ten))(?![\w-]|[.,]\d|\s+(?:thousand|million)\b){_NO_UNIT}",
+    re.IGNORECASE,
+)
 _HOURS_MINUTES = re.compile(
     r"(?<![A-Za-z0-9.,])(?P<hours>\d{1,3})\s?(?:h|hrs?|hours?|小时)\s?(?:and\s)?(?P<minutes>\d{1,2})"
     r"(?:\s?(?:m|min|mins|minutes|分钟?)(?![A-Za-z]))?(?![\d.,])|(?<![\d.:])(?P<clock_h>\d{1,3}):(?P<clock_m>[0-5]\d)\s?(?:h|hours?)\b",
@@ -152,7 +162,7 @@ def find_quantities(text: str) -> list[Quantity]:
     for match in _FRACTION.finditer(text):
         if int(match["below"]):
             add(Span(*match.span()), Fraction(int(match["above"]), int(match["below"])), weak=True)
-    for read in (_chinese_quantities, _digit_quantities, _english_quantities):
+    for read in (_shares_of, _chinese_quantities, _digit_quantities, _english_quantities):
         for quantity in read(text):
             if not any(quantity.span.overlaps(clock) for clock in clocks):
                 add(quantity.span, quantity.value, quantity.unit, weak=quantity.weak)
@@ -164,6 +174,18 @@ def read_quantity(text: str) -> Quantity | None:
     plain = normalise(text).strip()
     found = find_quantities(plain)
     return found[0] if len(found) == 1 and found[0].span.length == len(plain) else None
+
+
+def _shares_of(text: str) -> list[Quantity]:
+    """So many in ten or in a hundred: one number, as "%" is, and not two."""
+    found = []
+    for match in _SHARE_OF.finditer(text):
+        part = match["part"]
+        counted = Fraction(part) if part[0].isdigit() else _english_value(re.findall(r"[a-z]+", part.casefold()))
+        whole = 100 if match["hundred"] else 10
+        if counted is not None and counted <= whole:
+            found.append(Quantity(Span(*match.span()), counted * 100 / whole, "%"))
+    return found
 
 
 def _digit_quantities(text: str) -> list[Quantity]:

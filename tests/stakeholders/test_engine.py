@@ -35,6 +35,20 @@ def test_an_unmet_gate_releases_nothing_and_is_charged(run: Rehearsal) -> None:
     assert answer["parts"][0]["unmet"] == ["cites_number late_share"]
 
 
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("70 of every 100 sell; 30 in 100 come back. By clause 14.2, may we send 70 in 100?", "answered"),
+        ("Ten in a hundred, three in ten, 25 % and 40 %. Is that by clause 14.2?", "answered"),
+        ("10 %, 20 %, 30 %, 40 % or five in ten? Is that by clause 14.2?", "gate_miss"),
+    ],
+)
+def test_shares_said_in_hundreds_are_not_a_list_of_guesses_until_they_are_too_many(
+    run: Rehearsal, message: str, kind: str
+) -> None:
+    assert run.say("ada", message, "ada/rule")["kind"] == kind
+
+
 def test_a_fact_is_released_once_and_a_repeat_is_charged_again(run: Rehearsal) -> None:
     run.say("ada", "When do doors open?", "ada/open")
     again = run.say("ada", "When did you say they open?", "ada/open")

@@ -46,6 +46,50 @@ def test_a_share_is_a_share_in_every_notation(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "30 in 100",
+        "30 in a hundred",
+        "30 of every 100",
+        "30 pieces of a hundred",
+        "thirty out of a hundred",
+        "30 per hundred",
+        "three in ten",
+        "3 out of 10",
+        "three of every ten",
+    ],
+)
+def test_so_many_in_a_hundred_or_in_ten_is_one_number_and_a_share(text: str) -> None:
+    (number,) = find_quantities(normalise(text))
+    assert number.means(30, 0.0, "%", unit_required=True, signed=False)
+    assert number.means(0.3, 0.0, None, unit_required=False, signed=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("3 of 10 parcels", [3, 10]), ("4 in ten minutes", [4, 10]), ("3 hours per 100 m", [3, 100]),
+        ("120 in 100", [120, 100]), ("2 in ten thousand", [2, 10_000]), ("5 in 100,000", [5, 100_000]),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_share_of_ten_or_a_hundred_is_two_numbers(text: str, values: list[float]) -> None:
+    assert [float(number.value) for number in find_quantities(normalise(text))] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("they sell 70 of every 100; 30 in 100 come back; may we send 70 in 100?", 2),
+        ("it was 12, and 12 again, and a third time 12", 1),
+        ("12, 13, 14, 15 or 16", 5),
+        ("12 h, 12 days and 12", 3),
+    ],
+)
+def test_a_number_given_again_is_no_further_guess(text: str, count: int) -> None:
+    assert read(text).counted_numbers() == count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "1.5 h",
         "1.5 hours",
         "90 minutes",
