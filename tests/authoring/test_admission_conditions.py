@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from fdegym.authoring.admission.admit import _judged
 from fdegym.authoring.admission.conditions import Played, failures, prices
 from fdegym.authoring.admission.findings import Finding
+from fdegym.authoring.admission.pool import Done
 from fdegym.authoring.admission.report import Report, table
+from fdegym.authoring.admission.work import CHECK, PLAY, Item
 from grading.anchors import SolutionFigures, TaskAnchors
 from scenarios.kit.load import Scenario, load_scenario
 from scenarios.kit.solutions import solutions_on
-from tests.authoring.toy import NET, write_solution, write_toy
+from tests.authoring.toy import NAME, NET, write_solution, write_toy
 
 TASKS = ("original", "kept", "fee")
 
@@ -230,3 +233,64 @@ def test_what_could_not_be_played_is_a_failure_in_its_own_words(report: Callable
     good_one = report()
     bad = replace(good_one, played=replace(good_one.played, unplayed={("fee", "literal"): "It was not graded."}))
     assert [str(one) for one in bad.failures()] == ["fee · literal: It was not graded."]
+
+
+# ---- what this hour's machine had no time for, and tasks without U
+
+
+def judged(folder: Path, *done: Done) -> Report:
+    """What is made of these pieces of work; every other play of the toy went as it should."""
+    scenario = load_scenario(folder)
+    earned = {"reference": 1.0, "always_net": 0.1, "no_returns": 0.3}
+    plays = {
+        Item(scenario.id, PLAY, name, task, f"{task}-{name}", 1.0): 0.9
+        if (task, name) == ("original", "always_net")
+        else earned.get(name, 0.0)
+        for task in TASKS
+        for name in solutions_on(scenario, task)
+    }
+    told = {one.item.label for one in done}
+    went = [
+        Done(item, {"kpi": 100 * kpi, "contact_cost": "0", "incidents": []}, "", 1.0)
+        for item, kpi in plays.items()
+        if item.label not in told
+    ]
+    return _judged(scenario, TASKS, [*went, *done], whole=True)
+
+
+def undone(name: str, words: str, *, busy: bool, part: str = PLAY) -> Done:
+    return Done(Item(NAME, part, name, "original", "", 1.0), None, words, 1.0, busy)
+
+
+def test_what_a_busy_host_had_no_time_for_fails_nothing_and_admits_nothing(folder: Path) -> None:
+    desk = undone("original_on_none", "no grade on a host this busy", busy=True, part=CHECK)
+    found = judged(folder, undone("letter", "the desk did not answer in time", busy=True), desk)
+    assert found.failures() == []
+    assert not found.holds
+    lines = list(table(found))
+    told = "the host was busy (the desk did not answer in time); the same command goes on where it was"
+    assert f"not measured  original · letter: {told}" in lines
+    assert not any(line.startswith("FAILS") for line in lines)
+    row = found.as_json()
+    assert not row["passed"]
+    assert {one["name"] for one in row["unmeasured"]} == {"letter", "original_on_none"}
+
+
+def test_a_reference_that_was_not_measured_for_lack_of_time_fails_nothing_either(folder: Path) -> None:
+    found = judged(folder, undone("reference", "the desk did not answer in time", busy=True))
+    assert found.failures() == []
+    assert not found.holds
+
+
+def test_without_a_reference_the_table_has_the_kpis_and_no_row_without_a_name(folder: Path) -> None:
+    found = judged(folder, undone("reference", "It was not graded.", busy=False))
+    lines = list(table(found))
+    rows = {line.split()[0]: line.split() for line in lines if line.strip()}
+    assert rows["reference"][2:] == ["!?", "1.000", "1.000"]
+    assert rows["always_net"][2:] == ["90", "0.100", "0.100"]
+    assert not any("!?" in line and line[0] == " " for line in lines)
+    assert any(line.startswith("On original U cannot be told: cells are the KPI itself, in ") for line in lines)
+    assert [str(one) for one in found.failures()] == [
+        "original · reference: It was not graded.",
+        "original: U cannot be told: there is no play of 'reference'",
+    ]

@@ -88,8 +88,9 @@ def test_what_a_busy_machine_cannot_do_is_tried_again_after_everything_else(plac
 
 def test_a_machine_that_stays_too_busy_is_said_so_in_the_end(place: Path) -> None:
     done = worked(place, item("busy"), item("play"))
-    assert (done["busy"].result, done["busy"].failed) == (None, "too busy")
+    assert (done["busy"].result, done["busy"].failed, done["busy"].busy) == (None, "too busy", True)
     assert done["play"].result
+    assert not done["play"].busy
 
 
 def test_a_worker_that_says_nothing_is_ended(place: Path, started: list, monkeypatch: pytest.MonkeyPatch) -> None:

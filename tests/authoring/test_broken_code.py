@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 
 from fdegym.authoring.admission import worker
+from fdegym.authoring.admission.findings import HostTooBusy
 from fdegym.delivery import play
 from fdegym.delivery.play import GradeMissing
+from fdegym.lib.errors import FdegymError
 from grading.trusted import WorldUnbuilt
 from grading.worlds import ensure_world
 from scenarios.kit.load import load_scenario
+from stakeholders.client import DeskSilent
 from tests.authoring.toy import write_toy
+from workspaces.runtime.errors import HostFull
 
 ENDS = "\nimport os\n\n\ndef build(*_):\n    os._exit(0)\n"
 RAISES = "\n\ndef build(*_):\n    raise KeyError('returns')\n"
@@ -53,3 +57,16 @@ def test_an_author_is_told_the_gist_of_what_went_wrong(detail: str, gist: str) -
 @pytest.mark.parametrize("lasting", [True, False])
 def test_only_what_may_go_well_another_time_is_played_again(lasting: bool) -> None:
     assert worker._is_ours(GradeMissing("Not graded.", lasting=lasting)) is not lasting
+
+
+@pytest.mark.parametrize("problem", [DeskSilent("Try again in a moment."), HostFull("No room."), HostTooBusy("Busy.")])
+def test_what_the_host_had_no_time_or_room_for_is_no_fault_of_the_scenario(
+    problem: FdegymError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object) -> dict[str, Any]:
+        raise problem
+
+    monkeypatch.setitem(worker.DOING, "play", fails)
+    answer = worker.answer_to('{"scenario": "toy", "part": "play", "name": "reference", "task": "original"}')
+    assert answer["later"]
+    assert "Try again" not in answer["failed"], "who admits is no player"

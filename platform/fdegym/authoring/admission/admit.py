@@ -132,7 +132,9 @@ def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done], *,
     mine = [one for one in done if one.item.scenario == scenario.id]
     plays = {(one.item.task, one.item.name): one for one in mine if one.item.part == PLAY}
     anchors: dict[str, TaskAnchors] = {}
-    unplayed = {key: one.failed for key, one in plays.items() if one.result is None}
+    unplayed = {key: one.failed for key, one in plays.items() if one.result is None and not one.busy}
+    unmeasured = {(one.item.task, one.item.name): one.failed for one in mine if one.busy and one.item.part != ENDS}
+    kpis: dict[tuple[str, str], float] = {}
     for task in tasks:
         kept = {name: Kept.from_json(one.result) for (on, name), one in plays.items() if on == task and one.result}
         try:
@@ -140,17 +142,19 @@ def _judged(scenario: Scenario, tasks: tuple[str, ...], done: Iterable[Done], *,
         except (KeyError, AnchorsUnusable) as problem:
             if not any(on == task for on, _ in plays):
                 continue  # nothing but checks was asked for
-            words = str(problem) if isinstance(problem, AnchorsUnusable) else f"there is no play of {problem}"
-            unplayed[task, ""] = f"U cannot be told: {words}"
+            if isinstance(problem, AnchorsUnusable) or (task, problem.args[0]) not in unmeasured:
+                words = str(problem) if isinstance(problem, AnchorsUnusable) else f"there is no play of {problem}"
+                unplayed[task, ""] = f"U cannot be told: {words}"
+            kpis |= {(task, name): one.kpi for name, one in kept.items()}
             anchors[task] = TaskAnchors(0.0, 0.0)
     findings, unfound = [], {}
     for one in mine:
         if one.item.part == CHECK and one.result is not None:
             findings += [Finding.from_json(row) for row in one.result["findings"]]
-        elif one.item.part == CHECK:
+        elif one.item.part == CHECK and not one.busy:
             unfound[one.item.label.removeprefix(f"{scenario.id} · ")] = one.failed
     findings.sort(key=lambda finding: finding.check)
-    return Report(Played(scenario, anchors, unplayed), findings, unfound, whole)
+    return Report(Played(scenario, anchors, unplayed, unmeasured, kpis), findings, unfound, whole)
 
 
 def _anchors(scenario: Scenario, kept: dict[str, Kept]) -> TaskAnchors:

@@ -19,6 +19,7 @@ BYPASS_MOST = Decimal("0.05")
 ORIGINAL_MOST = Decimal("0.6")  #: of the original's solution, on two variants and a third of them
 GOOD_SOMEWHERE, BAD_ELSEWHERE = Decimal("0.5"), Decimal("0.2")  #: one shortcut at least
 ANGLES_LEAST = 3
+VARIANTS_LEAST = 2
 UNCHANGED = "S = 0 exactly, U = 0, no charge, no incident"
 
 
@@ -36,11 +37,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Everything that was played of a scenario: figures by task, and for what has none the reason in words."""
+    """Everything that was played of a scenario: figures by task, and for what has none the reason in words.
+
+    The keys are (task, solution); in ``unplayed`` a solution without name says why U cannot be told on a task at all,
+    whose plays have their KPI in ``kpis`` then. ``unmeasured``: what this hour's host had no time for, solutions and
+    checks; it may hold, and the same command goes on there.
+    """
 
     scenario: Scenario
     tasks: Mapping[str, TaskAnchors]
     unplayed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    unmeasured: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    kpis: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def adjusted_of(self, task: str, name: str) -> Decimal | None:
         """U_adj of a solution on a task; None where it was not played."""
@@ -61,8 +69,11 @@ def failures(played: Played, *, whole: bool) -> list[Failure]:
                 found.append(Failure(task, name, words))
         found += _ablations(played, task)
     if whole:
-        found += [*_shortcuts(played), *_original_solution(played), *_angles(played.scenario)]
-        found += _offered(played.scenario)
+        found += [*angles(played.scenario), *offered(played.scenario)]
+        if not played.unmeasured and not any(
+            name == "" for _, name in played.unplayed
+        ):  # else it is of some tasks only
+            found += [*_shortcuts(played), *_original_solution(played)]
     return found
 
 
@@ -120,6 +131,11 @@ def _shortcuts(played: Played) -> Iterator[Failure]:
         )
 
 
+def variants_unlike(variants: int) -> int:
+    """On how many of the variants the original's solution must not do."""
+    return max(VARIANTS_LEAST, math.ceil(variants / 3))
+
+
 def _original_solution(played: Played) -> Iterator[Failure]:
     variants = [task for task in played.tasks if task != ORIGINAL]
     low = [
@@ -127,7 +143,7 @@ def _original_solution(played: Played) -> Iterator[Failure]:
         for task in variants
         if (earned := played.adjusted_of(task, ORIGINAL_SOLUTION)) is not None and earned <= ORIGINAL_MOST
     ]
-    wanted = max(2, math.ceil(len(variants) / 3))
+    wanted = variants_unlike(len(variants))
     if len(low) < wanted:
         yield Failure(
             "",
@@ -137,14 +153,16 @@ def _original_solution(played: Played) -> Iterator[Failure]:
         )
 
 
-def _angles(scenario: Scenario) -> Iterator[Failure]:
-    angles = {variant.angle for variant in scenario.facts.variants.values()}
-    if len(scenario.facts.variants) >= ANGLES_LEAST > len(angles):
-        words = f"the variants have {len(angles)} angle(s), {', '.join(sorted(angles))}; {ANGLES_LEAST} are wanted"
+def angles(scenario: Scenario) -> Iterator[Failure]:
+    """Whether the variants differ in enough ways."""
+    found = {variant.angle for variant in scenario.facts.variants.values()}
+    if len(scenario.facts.variants) >= ANGLES_LEAST > len(found):
+        words = f"the variants have {len(found)} angle(s), {', '.join(sorted(found))}; {ANGLES_LEAST} are wanted"
         yield Failure("", "", words)
 
 
-def _offered(scenario: Scenario) -> Iterator[Failure]:
+def offered(scenario: Scenario) -> Iterator[Failure]:
+    """Whether runs are drawn from every task."""
     if missing := [task for task in scenario.task_ids if task not in scenario.config.offered]:
         words = f"`offered` of scenario.toml lacks {', '.join(missing)}: a scenario is admitted, and drawn from, whole"
         yield Failure("", "", words)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PREDECESSOR_PATIENCE_S = 60.0
+DESK_PATIENCE_S = 900.0  #: for the first answer of a scenario's people
 WORKERS_PATIENCE_S = 30.0
 
 
@@ -54,6 +55,35 @@ def _fresh_database() -> None:
     call_command("createcachetable", verbosity=0)
 
 
+def until_people_answer(scenario_id: str) -> None:
+    """Write to one of the scenario's people until an answer comes: the desk loads a matcher with the first message, on a
+    busy host for longer than a play waits. Raises ``FdegymError`` for a scenario of which no run can begin."""
+    import uuid
+
+    from fdegym.delivery.begin import begin_command_run
+    from fdegym.delivery.play import end_command_run
+    from fdegym.lib.errors import ServiceUnavailable
+    from scenarios.kit.load import ORIGINAL
+    from stakeholders import engine
+    from stakeholders.scripts import script_of
+    from stakeholders.services import send_message
+    from stakeholders.state import fold
+
+    deadline = time.monotonic() + DESK_PATIENCE_S
+    run = begin_command_run(scenario_id, ORIGINAL, "L3")
+    try:
+        script = script_of(run)
+        state = fold(script, ())
+        heard = [person for person in script.people if engine.needs_match(script, state, person)]
+        message_id = uuid.uuid4().hex  # the same each time: it is sent once, however often it is asked about
+        while heard and time.monotonic() < deadline:
+            with contextlib.suppress(ServiceUnavailable):
+                send_message(run.id, heard[0], "Hello", message_id)
+                break
+    finally:
+        end_command_run(run)
+
+
 def main(scenario_ids: list[str]) -> int:
     import django
 
@@ -82,6 +112,10 @@ def main(scenario_ids: list[str]) -> int:
         with local_services():
             reconcile([], grace_s=0)
             remove_leftovers()
+            for scenario_id in scenario_ids:
+                _say(step=f"waiting for the people of {scenario_id}")
+                with contextlib.suppress(FdegymError):  # the plays will say what is wrong
+                    until_people_answer(scenario_id)
             _say(ready=True)
             sys.stdin.read()
             with locked(var / "workers.lock", fcntl.LOCK_EX, WORKERS_PATIENCE_S):

@@ -39,12 +39,13 @@ class HostFailed(FdegymError):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """An item that is over: its result, or in words why there is none."""
+    """An item that is over: its result, or in words why there is none; ``busy``: this hour's host is why."""
 
     item: Item
     result: dict[str, Any] | None
     failed: str
     seconds: float
+    busy: bool = False
 
 
 @dataclass
@@ -209,6 +210,7 @@ def _serve(agenda: Agenda, worker: Worker, over: queue.Queue[Done | BaseExceptio
             if answer.get("later") and agenda.give_back(item, later=True):
                 continue
             agenda.over(item)
-            over.put(Done(item, answer.get("result"), answer.get("failed", ""), answer["seconds"]))
+            busy = bool(answer.get("later"))
+            over.put(Done(item, answer.get("result"), answer.get("failed", ""), answer["seconds"], busy))
     except BaseException as problem:  # noqa: BLE001 - raised where the results are awaited
         over.put(problem)

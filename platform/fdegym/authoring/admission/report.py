@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,24 @@ class Report:
         found += [Failure("", label, words) for label, words in self.unfound.items()]
         return sort_failures(found, list(self.played.tasks))
 
+    def unmeasured(self) -> list[Failure]:
+        """What is neither met nor unmet: the host was busy."""
+        found = [Failure(task, name, words) for (task, name), words in self.played.unmeasured.items()]
+        return sort_failures(found, list(self.played.tasks))
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was asked for was measured and is met."""
+        return not self.failures() and not self.unmeasured()
+
     def as_json(self) -> dict[str, Any]:
         found = self.failures()
         return {
-            "passed": not found,
+            "passed": self.holds,
             "whole": self.whole,
             "release": self.scenario.release,
             "failures": [{"task": one.task, "name": one.name, "words": one.words} for one in found],
+            "unmeasured": [{"task": one.task, "name": one.name, "words": one.words} for one in self.unmeasured()],
             "tasks": {task: self._task(task) for task in self.played.tasks},
             "checks": [finding.as_json() for finding in self.findings if finding.check != "matcher"],
             "matcher": next((dict(one.figures) for one in self.findings if one.check == "matcher"), {}),
@@ -96,8 +107,10 @@ def table(report: Report) -> Iterator[str]:
     """The scenario's table, line by line: tasks × solutions, the prices of its rules, the checks, what fails."""
     tasks = list(report.played.tasks)
     kinds = solution_names(report.scenario)
-    names = [name for name in kinds if any(name in report.played.tasks[task].solutions for task in tasks)]
-    names += list(dict.fromkeys(name for _, name in report.played.unplayed if name not in names))
+    played = report.played
+    names = [name for name in kinds if any(name in played.tasks[task].solutions for task in tasks)]
+    others = [name for _, name in [*played.kpis, *played.unplayed, *played.unmeasured] if name]
+    names += [name for name in kinds if name in others and name not in names]
     width = max(len(name) for name in [*names, "key fact F00 is worth"]) + 2
     column = max([CELL, *(len(task) + 2 for task in tasks)])
     failing = {(one.task, one.name) for one in report.failures()}
@@ -106,18 +119,26 @@ def table(report: Report) -> Iterator[str]:
     for name in names:
         cells = "".join(f"{_cell(report, task, name, failing):>{column}}" for task in tasks)
         yield f"{name:<{width}}{kinds.get(name, ''):<18}{cells}"
-    yield "U adjusted; of reference, literal, do_nothing and bypasses S.   * an incident   ! does not hold"
+    yield "U adjusted; of reference, literal, do_nothing and bypasses S.   * an incident   ! does not hold   ? no figure"
+    if played.kpis:
+        unknown = ", ".join(dict.fromkeys(task for task, _ in played.kpis))
+        yield f"On {unknown} U cannot be told: cells are the KPI itself, in {report.scenario.config.kpi.unit}."
     yield from _prices(report, tasks, width, column)
     yield from _findings(report)
     for failure in report.failures():
         yield f"FAILS  {failure}"
+    for one in report.unmeasured():
+        busy = replace(one, words=f"the host was busy ({one.words}); the same command goes on where it was")
+        yield f"not measured  {busy}"
 
 
 def _cell(report: Report, task: str, name: str, failing: set[tuple[str, str]]) -> str:
     mark = "!" if (task, name) in failing else ""
     figures = report.played.tasks[task].solutions.get(name)
+    if figures is None and (task, name) in report.played.kpis:
+        return f"{report.played.kpis[task, name]:.6g} "
     if figures is None:
-        return f"{mark}?" if (task, name) in report.played.unplayed else ""
+        return f"{mark}? " if (task, name) in {**report.played.unplayed, **report.played.unmeasured} else ""
     value = figures.score if figures.kind in JUDGED_BY_SCORE else _earned(figures)
     return f"{mark}{value:.3f}{'*' if figures.incidents else ' '}"
 
@@ -129,7 +150,8 @@ def _prices(report: Report, tasks: Sequence[str], width: int, column: int) -> It
         cells = ""
         for task in tasks:
             price = worth[task].get(fact)
-            cell = f"{price:.3f} " if price is not None else "!? " if fact in wanted[task] else ""
+            none = "!? " if report.played.tasks[task].solutions else "? "  # of a task without U nothing has a price
+            cell = f"{price:.3f} " if price is not None else none if fact in wanted[task] else ""
             cells += f"{cell:>{column}}"
         yield f"{f'key fact {fact} is worth':<{width}}{'':<18}{cells}"
 

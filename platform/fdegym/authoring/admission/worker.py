@@ -51,11 +51,21 @@ def _is_ours(problem: FdegymError) -> bool:
     """Whether this machine is to blame and not the scenario: too busy, or a sandbox or a grading process was lost."""
     from fdegym.authoring.admission.findings import HostTooBusy
     from fdegym.delivery.play import GradeMissing
+    from fdegym.lib.errors import ServiceUnavailable
     from grading.replay import ReplayVoid
+    from workspaces.runtime.errors import HostFull
 
     if isinstance(problem, GradeMissing):
         return not problem.lasting
-    return isinstance(problem, HostTooBusy) or (isinstance(problem, ReplayVoid) and problem.retry)
+    lost = isinstance(problem, ReplayVoid) and problem.retry
+    return lost or isinstance(problem, HostTooBusy | HostFull | ServiceUnavailable)
+
+
+def _for_authors(problem: FdegymError) -> str:
+    """What a player is told of a desk that is slow helps no author."""
+    from stakeholders.client import DeskSilent
+
+    return "the desk did not answer in time" if isinstance(problem, DeskSilent) else str(problem)
 
 
 #: The argument of a worker whose U nobody asks for: it need not measure the two ends anew.
@@ -72,7 +82,7 @@ def answer_to(line: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = {"result": DOING[item.part](item)}
     except FdegymError as problem:
-        answer = {"failed": str(problem), "later": _is_ours(problem)}
+        answer = {"failed": _for_authors(problem), "later": _is_ours(problem)}
     except Exception as problem:  # noqa: BLE001 - told to the author; the other items go on
         place = "".join(traceback.format_exception(problem)[-3:]).strip()
         answer = {"failed": f"{type(problem).__name__}: {problem}\n{place}"}
