@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+
+from fdegym.authoring.preview import Preview
+from fdegym.catalog.scenarios import get_scenario
+from grading.worlds import ensure_world
+from stakeholders.matcher.matching import Match, MatchedPart
+from stakeholders.scripts import compiled_script
 
 
 @pytest.fixture
@@ -78,3 +85,39 @@ def test_a_scenario_or_task_that_is_not_there_is_named() -> None:
         call_command("preview", "nowhere")
     with pytest.raises(CommandError, match="no task 'never'"):
         call_command("preview", "oil_npt", "--task", "never")
+
+
+def first_delivery() -> tuple[Any, Any]:
+    """The training scenario's original and its people."""
+    scenario = get_scenario("first_delivery")
+    return ensure_world(scenario, "original"), compiled_script(scenario.id, "original", scenario.release)
+
+
+def takes_all_for(topic: str) -> Any:
+    """A matcher that hears this topic in everything."""
+    return lambda script, text, person: Match((MatchedPart(topic, text, 1.0),), None, False, ())
+
+
+@pytest.mark.sandbox
+def test_a_gate_that_stayed_shut_says_what_the_message_has_of_the_record() -> None:
+    task, script = first_delivery()
+    late = set(task.meta.record_groups["late"]["order"])
+    other = next(order for order in sorted(task.meta.records["order"]) if order not in late)
+    preview = Preview(task, script, takes_all_for("jory/cutoff"))
+
+    def told(text: str) -> str:
+        return "\n".join(preview.say("jory", text))
+
+    assert "cites_record order: no order is cited" in told("When is it too late?")
+    assert "this task's data has none such" in told("When is it too late for B-00000?")
+    assert f"{other} is in this task's data and not among late" in told(f"When is it too late for {other}?")
+    answer = told(f"When is it too late for {min(late)}?")
+    assert "facts  F1" in answer
+    assert "cites_record" not in answer
+
+
+@pytest.mark.sandbox
+def test_a_record_of_each_group_is_there_to_be_tried() -> None:
+    task, script = first_delivery()
+    said = list(Preview(task, script, takes_all_for("")).people())
+    assert f"record group late: for example order {min(task.meta.record_groups['late']['order'])}" in said

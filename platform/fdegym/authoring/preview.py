@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scenarios.kit.format import Stakeholder
+from scenarios.kit.gates import CitesRecord, Gate
 from scenarios.kit.load import Task
 from stakeholders import engine
 from stakeholders.calendar import words_for
+from stakeholders.evidence import Evidence
 from stakeholders.exchange import FindMatch
+from stakeholders.gates import GateContext, is_strewn
 from stakeholders.messages import clean
 from stakeholders.script import Script
 from stakeholders.state import DEADLINE, INBOX, INBOX_READ, MESSAGE, WAIT, State, fold
@@ -28,6 +32,24 @@ class Event:
     seq: int
     kind: str
     payload: Mapping[str, Any]
+
+
+def why_unmet(wanted: CitesRecord, evidence: Evidence, context: GateContext) -> str:
+    """What a message lacks of a record that a gate wants, in words; empty where it cites one that is wanted."""
+    kinds = " or ".join(wanted.kinds)
+    given = {kind: number for kind, number in evidence.identifiers_given().items() if kind in wanted.kinds and number}
+    known = sorted(record for kind, record in evidence.records() if kind in wanted.kinds)
+    if not given:
+        return f"no {kinds} is cited"
+    if not known:
+        written = sorted({found.text for found in evidence.identifiers if found.kind in wanted.kinds})
+        return f"a {kinds} is cited, {', '.join(written) or 'by its fields'}, and this task's data has none such"
+    if wanted.among is None:
+        return ""
+    group = context.record_groups[wanted.among]
+    if any(record in group.get(kind, ()) for kind, record in evidence.records()):
+        return ""
+    return f"{', '.join(known)} is in this task's data and not among {wanted.among}"
 
 
 @dataclass
@@ -55,6 +77,7 @@ class Preview:
         self._append(MESSAGE, payload)
         yield f"{person.name}: {payload['answer'] or '(no reply)'}"
         yield from self._hidden(payload)
+        yield from self._why_shut(person, message.text, payload)
         yield from self._settled()
 
     def wait(self, target: str) -> Iterator[str]:
@@ -106,6 +129,9 @@ class Preview:
                 gives = ", ".join([*topic.facts, *topic.grants, *(["misconception"] if topic.misconception else [])])
                 asks = "; ".join(filter(None, ["a gate" if topic.gate else "", " and ".join(topic.needs)]))
                 yield f"    {topic.id}{f' → {gives}' if gives else ''}{f'   wants {asks}' if asks else ''}"
+        for name, group in self.task.meta.record_groups.items():
+            shown = ", ".join(f"{kind} {min(records)}" for kind, records in group.items() if records)
+            yield f"record group {name}: for example {shown or 'nothing, the world has none'}"
 
     def _hidden(self, payload: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {payload['kind']}, charged {payload['charge']}"
@@ -121,6 +147,22 @@ class Preview:
         for key in ("facts", "grants", "misconceptions"):
             if payload.get(key):
                 yield f"  {key}  {', '.join(payload[key])}"
+
+    def _why_shut(self, person: Stakeholder, text: str, payload: Mapping[str, Any]) -> Iterator[str]:
+        """Of gates that stayed shut and want a record: what this message has of it."""
+        evidence = self.script.reader.read(text)
+        for part in payload["parts"]:
+            topic = self.script.topic_of(person, part["topic"])
+            if part["result"] != "gate_miss" or topic is None or not isinstance(topic.gate, Gate):
+                continue
+            wanted = [leaf.cites_record for leaf in topic.gate.leaves() if leaf.cites_record]
+            kinds = {kind for record in wanted for kind in record.kinds}
+            if is_strewn(evidence, kinds, self.script.gates):
+                yield "  the message strews evidence: too many numbers, identifiers or documents, so that it cites nothing"
+                continue
+            for record in wanted:
+                if words := why_unmet(record, evidence, self.script.gates):
+                    yield f"  cites_record {'/'.join(record.kinds)}: {words}"
 
     def _settled(self) -> Iterator[str]:
         """Letters that have come by now, read at once, and a deadline that passed."""
