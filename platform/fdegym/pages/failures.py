@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grading.budget import WALL_FACTOR
 from grading.models import Grade
 from scenarios.kit.format import ScenarioConfig
@@ -33,8 +35,25 @@ def failure_words(config: ScenarioConfig | None) -> dict[str, str]:
     }
 
 
+_FRAME = re.compile(r'^\s+File "/workspace/(?P<file>[\w./-]{1,80})", line (?P<line>\d{1,5})\b', re.MULTILINE)
+_RAISED = re.compile(r"^(?P<error>[A-Za-z_][\w.]{0,50})(?::|$)", re.MULTILINE)
+
+
+def place_of(stderr: str) -> str:
+    """Where a delivered program ended and by which kind of error, of its traceback: ``system/a.py, line 3: KeyError``.
+
+    Nothing else that it printed is shown: it has read the held-out data, and a score is worth little where a delivery
+    can carry that home. "" where there is no traceback.
+    """
+    frames = list(_FRAME.finditer(stderr))
+    if not frames:
+        return ""
+    raised = _RAISED.search(stderr, frames[-1].end())
+    return f"{frames[-1]['file']}, line {frames[-1]['line']}" + (f": {raised['error']}" if raised else "")
+
+
 def failures_of(grade: Grade, config: ScenarioConfig | None = None) -> list[dict[str, str]]:
-    """What did not run in production, by entry point, with the first error as the delivered code printed it."""
+    """What did not run in production, by entry point, with the place of the first error in the delivered code."""
     rows = []
     told = failure_words(config)
     for name, record in sorted(grade.replay.get("failures", {}).items()):
@@ -48,7 +67,7 @@ def failures_of(grade: Grade, config: ScenarioConfig | None = None) -> list[dict
             {
                 "entry_point": name,
                 "words": f"{words} (of {calls} calls)" if calls else words,
-                "stderr": str(first.get("stderr", "")).strip(),
+                "place": place_of(str(first.get("stderr", ""))),
             }
         )
     return rows
