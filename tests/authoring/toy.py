@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from fdegym.authoring.checks.catalogue import BYPASSES_LEAST, SHORTCUTS_LEAST
 from tests.grading.sides import TINY
 
 NAME = "toy_stall"
@@ -86,6 +87,11 @@ def write_sound_toy(directory: Path) -> Path:
     amounts = {"examples": 25, "tests": 8, "examples_zh": 6, "tests_zh": 3}
     lines = [f"{key} = {[f'{key} {n}: goods brought back?' for n in range(count)]}" for key, count in amounts.items()]
     (folder / "phrasings.toml").write_text("\n".join(['[topics."ada/returns"]', *lines, ""]))
+    _edit(folder / "scenario.toml", 'pattern = "a"', 'pattern = "h"')  # which no scenario of the site has
+    for number in range(2, SHORTCUTS_LEAST + 1):
+        write_solution(folder, f"shortcuts/off_by_{number}", f"{NET} + {number}", why="Miscounts.")
+    for number in range(2, BYPASSES_LEAST + 1):
+        write_solution(folder, f"bypasses/letter_{number}", f"{number}", why="Tells a stranger.", further=LETTER)
     return folder
 
 

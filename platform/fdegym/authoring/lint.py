@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,41 @@ EXAMPLES_WANTED, TESTS_WANTED, EXAMPLES_ZH_WANTED, TESTS_ZH_WANTED = 25, 8, 6, 3
 GATE_MET_WANTED, GATE_UNMET_WANTED = 8, 4
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What lint found: every problem with file and place, and in words what it could not look at because of them."""
+
+    problems: list[Problem]
+    unseen: tuple[str, ...] = ()
+
+
 def lint(scenario: Scenario) -> list[Problem]:
-    """Every problem found, each with file and place; an empty list is a scenario that may go to admission."""
+    """Every problem found; an empty list is a scenario whose files are right."""
+    return look(scenario).problems
+
+
+def look(scenario: Scenario) -> Looked:
+    """Every problem that can be found; a world that cannot be made hides all that is read with it."""
     problems = [*_missing_files(scenario), *_long_files(scenario), *_trial_functions(scenario)]
-    for task_id in scenario.task_ids:
+    for number, task_id in enumerate(scenario.task_ids):
         try:
             task = ensure_world(scenario, task_id)
         except ScenarioInvalid as invalid:
-            return [*problems, *invalid.problems]
+            tasks = ", ".join(scenario.task_ids[number:])
+            unseen = (f"stakeholders.toml and conversations on {tasks}", "phrasings.toml")
+            return Looked(_once([*problems, *invalid.problems]), unseen)
         problems += _people(scenario, task)
         problems += _inbox(scenario, task)
         problems += _trial_words(scenario, task)
         problems += _solutions(scenario, task)
-    problems += _phrasings(scenario)
+    try:
+        problems += _phrasings(scenario)
+    except ScenarioInvalid as invalid:
+        problems += invalid.problems
+    return Looked(_once(problems))
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
