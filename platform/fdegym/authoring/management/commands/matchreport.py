@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from fdegym.authoring.checks.matcher import figures_of
+from fdegym.authoring.checks.matcher import _bounds, figures_of
 from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.lib.errors import FdegymError
 from stakeholders.matcher.figures import Figures, Share
@@ -35,6 +36,20 @@ def _as_numbers(figures: Figures) -> dict[str, Any]:
     }
 
 
+def judged(figures: Figures) -> Iterator[str]:
+    """Each figure that admission judges, its limit, whether it holds, and the verdict."""
+    missed = 0
+    yield f"{'what admission judges':<44}{'share':>7}  {'of':>5}  limit"
+    for name, share, limit, least in _bounds(figures):
+        if not share.of:
+            continue
+        holds = share.value >= limit if least else share.value <= limit
+        missed += not holds
+        bound = f"at {'least' if least else 'most'} {limit:.2f}"
+        yield f"{name:<44}{share.value:>7.3f}  {share.of:>5}  {bound:<14}{'holds' if holds else 'FAILS'}"
+    yield f"{missed} of these would fail the scenario." if missed else "All of this holds."
+
+
 class Command(BaseCommand):
     help = "Measure the matcher on test phrasings: figures with bounds, per person and language, and what is confused."
     requires_system_checks: list[str] = []
@@ -55,9 +70,9 @@ class Command(BaseCommand):
                     self.stdout.write(json.dumps(found, ensure_ascii=False))
                     continue
                 self.stdout.write(f"{scenario_id}\n")
-                lines = (
-                    report(figures, options["misses"]) if figures else ["Nobody of this scenario is asked by topic."]
-                )
-                self.stdout.write("\n".join(lines))
+                if figures is None:
+                    self.stdout.write("Nobody of this scenario is asked by topic.")
+                    continue
+                self.stdout.write("\n".join([*judged(figures), "", *report(figures, options["misses"])]))
         except (FdegymError, OSError, ValueError) as problem:
             raise CommandError(str(problem)) from problem
