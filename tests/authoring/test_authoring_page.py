@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 import typing
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -13,6 +14,9 @@ from types import ModuleType
 import pytest
 from pydantic import BaseModel
 
+from fdegym.authoring.admission.conditions import VARIANTS_LEAST
+from fdegym.authoring.checks.catalogue import BYPASSES_LEAST, SHORTCUTS_LEAST
+from fdegym.authoring.checks.matcher import KINDS_NOT_ANSWERED
 from fdegym.authoring.lint import (
     EXAMPLES_WANTED,
     EXAMPLES_ZH_WANTED,
@@ -125,3 +129,26 @@ def test_every_kind_of_file_has_an_example() -> None:
     shown = {Path(name).name for name, _ in _EXAMPLE.findall(PAGE)}
     wanted = {"facts.toml", "stakeholders.toml", "phrasings.toml", "solution.toml", "conversation.toml"}
     assert sorted(wanted - shown) == []
+
+
+def test_every_example_is_valid_toml_and_its_gates_can_be_read() -> None:
+    read = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)]
+    for table in read:
+        if "gate" in table:
+            gates.Gate.model_validate(table["gate"])
+    assert any("no_oracle" in table.get("admission", {}) for table in read)
+    assert sum("gate" in table for table in read) >= 2
+
+
+def test_what_lint_counts_is_said_where_the_work_begins() -> None:
+    begins = PAGE.partition("## The order of work")[2].partition("\n1. ")[0]
+    number = {2: "two", 3: "three", 8: "eight"}
+    assert f"**At least {number[VARIANTS_LEAST]} variants**" in begins
+    assert f"**{number[SHORTCUTS_LEAST]} shortcuts, {number[BYPASSES_LEAST]} bypasses" in begins
+
+
+def test_every_figure_of_the_matcher_is_explained() -> None:
+    page = (ROOT / "docs" / "admission.md").read_text(encoding="utf-8")
+    told = {"right of answered", "answered rightly at first try", "two questions, both answered", "gates right"}
+    told |= {f"answered though {kind.replace('_', ' ')}" for kind in KINDS_NOT_ANSWERED}
+    assert sorted(name for name in told if f"| {name} |" not in page) == []
