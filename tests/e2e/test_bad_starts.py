@@ -99,6 +99,7 @@ def test_an_interrupted_preparation_goes_on_and_a_taken_port_is_named_before_it_
     """
     stack = Stack(own_directory("fdint-"))
     worlds = stack.var / "worlds"
+    stack.take_worlds(but=4)
     try:
         first = subprocess.Popen(
             [sys.executable, "manage.py", "prepare"],
