@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def sampled(names: Iterable[str], count: int, *, seed: str) -> list[str]:
@@ -17,3 +21,12 @@ def sampled(names: Iterable[str], count: int, *, seed: str) -> list[str]:
         return every
     chosen = sorted(every, key=lambda name: hashlib.sha256(f"{seed}\x1f{name}".encode()).digest())[:count]
     return [name for name in every if name in chosen]
+
+
+def commit() -> str:
+    """The commit under test; empty where there is none, as in an unpacked archive."""
+    command = ["git", "-c", f"safe.directory={ROOT}", "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
+    except OSError:
+        return ""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ from fdegym.authoring.admission.work import PLAY, Item
 from fdegym.authoring.admission.worker import TRUSTING
 from grading.anchors import AnchorsUnreadable, TaskAnchors, read_anchors
 from scenarios.kit.load import Scenario, load_scenario
+from tests.sampling import commit
 
 ROOT = Path(__file__).resolve().parents[2]
-BUDGET_S = 45.0  #: of each file, from the first play on
+BUDGET_S = 25.0  #: of each file, from the first play on
 ALWAYS = ("reference",)  #: of every original task, whatever it takes
 
 
@@ -59,21 +59,12 @@ def _admitted(scenario: Scenario) -> Mapping[str, TaskAnchors]:
         return {}
 
 
-def _commit() -> str:
-    """The commit under test; empty where there is none, as in an unpacked archive."""
-    command = ["git", "-c", f"safe.directory={ROOT}", "rev-parse", "HEAD"]
-    try:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
-    except OSError:
-        return ""
-
-
 def pairs(half: int) -> list[Pair]:
     """One half of what was admitted, those that are always replayed first, the rest in the commit's order.
 
     Nothing of a scenario that was not admitted as it is: that is said once, by ``test_admitted``.
     """
-    seed = _commit()
+    seed = commit()
     found = []
     for scenario in _ready():
         for task, anchors in _admitted(scenario).items():

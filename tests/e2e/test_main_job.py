@@ -21,8 +21,8 @@ def figure(text: str) -> float:
 
 def begun_where_people_are_asked(people, stack) -> tuple[Person, Solution]:
     """The site draws the task; of one whose request is right as it stands nobody needs to be asked. So: draw again."""
-    for number in range(8):
-        alice = people(f"alice {number}" if number else "alice").sign_up().begin("L3")
+    for _ in range(8):
+        alice = people("alice").sign_up().begin("L3")
         reference = stack.solution(alice.run, "reference")
         if reference.conversation.steps:
             return alice, reference
