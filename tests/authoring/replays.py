@@ -25,7 +25,6 @@ from tests.sampling import commit
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET_S = 25.0  #: of each file, from the first play on
-ALWAYS = ("reference",)  #: of every original task, whatever it takes
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,6 @@ class Pair:
 
     def __str__(self) -> str:
         return f"{self.scenario.id}-{self.task}-{self.name}"
-
-    @property
-    def always(self) -> bool:
-        return self.task == "original" and self.name in ALWAYS
 
 
 def _ready() -> Iterator[Scenario]:
@@ -60,7 +55,7 @@ def _admitted(scenario: Scenario) -> Mapping[str, TaskAnchors]:
 
 
 def pairs(half: int) -> list[Pair]:
-    """One half of what was admitted, those that are always replayed first, the rest in the commit's order.
+    """One half of what was admitted, in the commit's order.
 
     Nothing of a scenario that was not admitted as it is: that is said once, by ``test_admitted``.
     """
@@ -70,8 +65,8 @@ def pairs(half: int) -> list[Pair]:
         for task, anchors in _admitted(scenario).items():
             found += [Pair(scenario, task, name, anchors) for name in anchors.solutions]
 
-    def order(pair: Pair) -> tuple[bool, bytes]:
-        return not pair.always, hashlib.sha256(f"{seed}\x1f{pair.scenario.release}\x1f{pair}".encode()).digest()
+    def order(pair: Pair) -> bytes:
+        return hashlib.sha256(f"{seed}\x1f{pair.scenario.release}\x1f{pair}".encode()).digest()
 
     return sorted(found, key=order)[half::2]
 
@@ -86,7 +81,7 @@ class Replays:
     def play(self, pair: Pair) -> dict[str, Any]:
         """The result of the pair; skips the test when the time is spent."""
         spent = time.monotonic() > self._until and os.environ.get("TEST_EVERYTHING") != "1"
-        if spent and not pair.always:
+        if spent:
             pytest.skip("the time for replays is spent; another commit replays others")
         item = Item(pair.scenario.id, PLAY, pair.name, pair.task, "", 0.0)
         answer = self._worker.do(item) or self._worker.do(item)
