@@ -15,6 +15,7 @@ import pytest
 
 from tests.workspaces.holders import HOLDERS, hold_by
 from tests.workspaces.inside import Start, nobody_sleeps, python, read_terminal, shell, unusable
+from workspaces.launcher.memory import MemoryWatch
 from workspaces.runtime import layout
 from workspaces.runtime.base import CallLimits, Limits, SandboxSpec, StepResult
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
@@ -118,6 +119,19 @@ def test_a_step_that_is_ended_for_the_memory_of_all_failed_by_memory(small: Laun
     result = step(small, code, CallLimits(memory_mb=140, cpu_s=30, wall_s=PATIENT_S))
     assert (result.failure, result.exit_status) == ("memory_limit", -9)
     assert step(small, "print('next')", CallLimits()).stdout == b"next\n"
+
+
+def test_a_kill_by_the_kernel_that_was_told_before_its_program_was_collected_still_counts_for_it(tmp_path: Path) -> None:
+    """The kernel counts a kill before the program is dead: the launcher may look, and tell of it, in between."""
+    events = tmp_path / "memory.events"
+    events.write_text("oom 0\noom_kill 3\noom_group_kill 0\n")
+    with events.open("rb") as file:
+        watch = MemoryWatch(1 << 20, file.fileno())
+        before = watch.kernel_kills
+        assert (before, watch.look(), watch.kills) == (3, [], 0)
+        events.write_text("oom 1\noom_kill 4\noom_group_kill 0\n")
+        assert [victim.name for victim in watch.look()] == ["A program"]
+        assert (watch.kernel_kills > before, watch.look(), watch.kills) == (True, [], 1)
 
 
 def test_a_step_has_a_limit_of_memory_of_its_own(small: LaunchedSandbox) -> None:

@@ -211,6 +211,7 @@ class Launcher:
 
     def spawn(self, run: Callable[[], object], connection: Connection, stdin: bytes, output_bytes: int) -> Command:
         """Fork a child whose output is captured. ``run`` is called in the child and must not return."""
+        kernel_kills = self.memory.kernel_kills
         pid, child_stdin, stdout, stderr = children.fork_with_pipes(run)
         command = Command(
             pid=pid,
@@ -220,6 +221,7 @@ class Launcher:
             to_write=bytearray(stdin),
             deadline=float("inf"),
             connection=connection,
+            kernel_kills_before=kernel_kills,
         )
         self.commands[pid] = command
         self.populated = True
@@ -285,8 +287,8 @@ class Launcher:
                     usage = os.wait4(-1, 0)[2]
                     self.reaped_cpu_s += usage.ru_utime + usage.ru_stime
         command.cpu_s = self.reaped_cpu_s
-        if command.status == -signal.SIGKILL and command.stopped_by is None and self.memory.killed_by_kernel():
-            command.stopped_by = "memory_limit"
+        if command.status == -signal.SIGKILL and self.memory.kernel_kills > command.kernel_kills_before:
+            command.stopped_by = command.stopped_by or "memory_limit"
         del self.commands[command.pid]
         for capture in (command.stdout, command.stderr):
             capture.drain()

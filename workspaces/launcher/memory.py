@@ -24,12 +24,13 @@ class MemoryWatch:
         self._kills = 0
         self._limit_bytes = limit_mb << 20
         self._events = events
-        self._told = self._kernel_kills()
+        self._told = self.kernel_kills
         if events is not None:
             os.set_inheritable(events, False)
 
-    def _kernel_kills(self) -> int:
-        """How many programs of the cgroup the kernel has ended so far."""
+    @property
+    def kernel_kills(self) -> int:
+        """How many programs of the cgroup the kernel has ended so far. It counts one before that one is dead."""
         if self._events is None:
             return 0
         for line in os.pread(self._events, 4096, 0).splitlines():
@@ -41,16 +42,12 @@ class MemoryWatch:
     @property
     def kills(self) -> int:
         """How many programs were ended for memory, by whomever."""
-        return self._kills + self._kernel_kills() - self._told
-
-    def killed_by_kernel(self) -> bool:
-        """Whether the kernel has ended programs that ``look`` has not told of yet."""
-        return self._kernel_kills() > self._told
+        return self._kills + self.kernel_kills - self._told
 
     def look(self) -> list[Victim]:
         """End the largest programs if all hold too much; return those that were ended since the last look."""
         victims = []
-        count = self._kernel_kills()
+        count = self.kernel_kills
         victims += [Victim(0, "A program", 0)] * (count > self._told)
         self._kills += count - self._told
         self._told = count

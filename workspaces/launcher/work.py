@@ -74,6 +74,7 @@ class Command:
     to_write: bytearray
     deadline: float
     connection: Any
+    kernel_kills_before: int  #: how many programs the kernel had ended for memory when this one was started
     is_step: bool = False
     cpu_limit_s: float | None = None
     started: float = field(default_factory=time.monotonic)
