@@ -75,6 +75,11 @@ def _kept(path: Path) -> TaskAnchors | None:
         return None
 
 
+def _half(progress: ProgressCallback, number: int) -> ProgressCallback:
+    """The progress of one of two replays as that of both: whoever waits for them sees one bar, which never goes back."""
+    return lambda done, total, what: progress(number * total + done, 2 * total, what)
+
+
 def task_anchors(task: Task, *, progress: ProgressCallback = no_progress) -> TaskAnchors:
     """Anchors of a task, measured now if nobody has yet. Raises what ``measure`` raises."""
     admitted = admitted_anchors(task.scenario, task.task_id)
@@ -85,9 +90,9 @@ def task_anchors(task: Task, *, progress: ProgressCallback = no_progress) -> Tas
     if kept is not None:
         return kept
     ends = {}
-    for name in ("do_nothing", "reference"):
+    for number, name in enumerate(("do_nothing", "reference")):
         with system_of(task, load_solution(task, name)) as system:
-            ends[name] = measure(task, system, progress=progress).replay.kpi
+            ends[name] = measure(task, system, progress=_half(progress, number)).replay.kpi
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")
     temporary.write_text(json.dumps({"kpi_baseline": ends["do_nothing"], "kpi_reference": ends["reference"]}))

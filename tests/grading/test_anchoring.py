@@ -9,7 +9,7 @@ import pytest
 from grading import anchoring
 from grading.anchors import AnchorsFile, TaskAnchors, write_anchors
 from grading.measure import Measured
-from grading.replay import GradedReplay
+from grading.replay import GradedReplay, no_progress
 from grading.worlds import ensure_world
 from scenarios.kit.load import load_scenario
 from tests.grading.sides import TINY
@@ -28,7 +28,9 @@ def measured(monkeypatch):
     """Replays come to −20 with the system as found and to 10 with the reference; the list says what was replayed."""
     replayed = []
 
-    def measure(task, system, **callbacks):
+    def measure(task, system, *, progress=no_progress):
+        for done in (0, 5, 10):
+            progress(done, 10, f"day {done}")
         text = (system / "shop" / "total.py").read_text()
         replayed.append("as found" if "abs(amount)" in text else "reference")
         kpi = -20.0 if replayed[-1] == "as found" else 10.0
@@ -59,6 +61,12 @@ def test_a_scenario_under_authoring_is_measured_once(task, measured):
         anchors = anchoring.task_anchors(task)
         assert (anchors.kpi_baseline, anchors.kpi_reference) == (-20.0, 10.0)
     assert measured == ["as found", "reference"]
+
+
+def test_whoever_waits_for_both_sees_one_progress_that_never_goes_back(task, measured):
+    seen = []
+    anchoring.task_anchors(task, progress=lambda done, total, what: seen.append((done, total)))
+    assert seen == [(0, 20), (5, 20), (10, 20), (10, 20), (15, 20), (20, 20)]
 
 
 @pytest.mark.parametrize("change", [{"release": "another"}, {"tasks": {"kept": TaskAnchors(-1.0, 1.0)}}])
