@@ -121,7 +121,9 @@ def test_a_step_that_is_ended_for_the_memory_of_all_failed_by_memory(small: Laun
     assert step(small, "print('next')", CallLimits()).stdout == b"next\n"
 
 
-def test_a_kill_by_the_kernel_that_was_told_before_its_program_was_collected_still_counts_for_it(tmp_path: Path) -> None:
+def test_a_kill_by_the_kernel_that_was_told_before_its_program_was_collected_still_counts_for_it(
+    tmp_path: Path,
+) -> None:
     """The kernel counts a kill before the program is dead: the launcher may look, and tell of it, in between."""
     events = tmp_path / "memory.events"
     events.write_text("oom 0\noom_kill 3\noom_group_kill 0\n")

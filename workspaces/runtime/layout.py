@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,7 @@ def write_skeleton(root: Path) -> None:
     binaries.mkdir(parents=True, exist_ok=True)
     link = binaries / "python"
     if not link.is_symlink():
-        temporary = binaries / f".python.{os.getpid()}"
+        temporary = binaries / f".python.{os.getpid()}.{threading.get_ident()}"
         temporary.symlink_to(PYTHON)
         temporary.replace(link)
 
