@@ -144,7 +144,7 @@ def test_a_step_has_a_limit_of_memory_of_its_own(small: LaunchedSandbox) -> None
 
 def test_files_do_not_count_as_memory_of_programs(small: LaunchedSandbox) -> None:
     """They lie in memory and have a limit of their own; a full storage ends nobody."""
-    shell(small, "head -c 7M /dev/zero > /tmp/full; head -c 3M /dev/zero > /dev/shm/full")
+    shell(small, "head -c 7M /dev/zero > /workspace/system/full; head -c 3M /dev/zero > /dev/shm/full")
     code = "x = bytearray(100 << 20); import time; time.sleep(1); print('lives')"
     assert python(small, code) == "lives\n"
     assert small.usage()["memory_kills"] == 0
@@ -217,23 +217,42 @@ def test_bytes_are_bounded_and_one_file_more_is_refused_in_words(small: Launched
     fill = "cd /workspace/system; for n in 1 2 3; do dd if=/dev/zero of=$n bs=1M count=4 status=none; done"
     assert "No space left on device" in shell(small, fill)
     assert small.usage()["disk_bytes"] <= 8 << 20
-    with pytest.raises(SandboxFileProblem, match="storage of this workspace is full") as caught:
+    with pytest.raises(SandboxFileProblem, match="folder of the workspace is full") as caught:
         small.put("/workspace/system/more", b"x" * (5 << 20))
     assert caught.value.kind == "full"
     shell(small, "rm /workspace/system/1")
     small.put("/workspace/system/more", b"x" * 1000)
 
 
-def test_all_of_its_folders_share_the_one_storage(small: LaunchedSandbox) -> None:
-    folders = ("/tmp", "/home/engineer", "/workspace/system", "/workspace/deliverables")
-    said = shell(small, f"for folder in {' '.join(folders)}; do head -c 3M /dev/zero > $folder/x; done")
-    assert said.count("No space left on device") == 2
+def test_each_folder_has_its_part_of_the_storage_and_cannot_take_anothers(small: LaunchedSandbox) -> None:
+    """Half is for what is worked on. A full /tmp does not keep anybody from saving."""
+    shares = layout.storage_shares(SMALL)
+    assert {folder: (share.kib, share.inodes) for folder, share in shares.items()} == {
+        "/tmp": (1364, 33),
+        "/home/engineer": (1364, 33),
+        "/workspace/system": (4096, 100),
+        "/workspace/deliverables": (1364, 33),
+    }
+    for folder, share in shares.items():
+        said = shell(small, f"(head -c 9M /dev/zero > {folder}/x; stat -c %s {folder}/x)")
+        assert "No space left on device" in said
+        assert share.kib - 8 <= int(said.split()[-1]) >> 10 <= share.kib
+    assert small.usage()["disk_bytes"] <= 8 << 20
+
+
+@pytest.mark.parametrize("writable", [(), ("/workspace/system",), ("/a", "/b", "/c", "/d", "/e")])
+def test_the_parts_of_all_folders_are_never_more_than_the_whole(writable: tuple[str, ...]) -> None:
+    spec = SandboxSpec(limits=Limits(disk_mb=7, inodes=1001), writable=writable)
+    shares = layout.storage_shares(spec).values()
+    assert len(shares) == 2 + len(writable)
+    assert 7 * 1024 * 0.95 < sum(share.kib for share in shares) <= 7 * 1024
+    assert 1001 - 8 < sum(share.inodes for share in shares) <= 1001
 
 
 def test_inodes_are_bounded(small: LaunchedSandbox) -> None:
-    code = "for n in range(1000): open(f'/tmp/{n}', 'w').close()"
+    code = "for n in range(1000): open(f'/workspace/system/{n}', 'w').close()"
     assert b"No space left" in small.exec(["python", "-c", code]).stderr
-    assert "No space left" in shell(small, "mkdir /home/engineer/x")
+    assert "No space left" in shell(small, "mkdir /workspace/system/x")
     assert small.usage()["inodes"] <= 200
 
 
@@ -242,9 +261,12 @@ def test_inodes_are_bounded(small: LaunchedSandbox) -> None:
     [
         (
             "cat /dev/zero > /tmp/a; cat /dev/zero > /tmp/b; sleep 2",
-            b"storage of 8 MB is full: nothing more can be saved",
+            b"/tmp is full, it may hold 1.3 MB: nothing more can be saved there",
         ),
-        ("for n in $(seq 300); do : > /tmp/$n; done 2>/dev/null; sleep 2", b"holds 200 files and folders, all it may"),
+        (
+            "for n in $(seq 300); do : > /tmp/$n; done 2>/dev/null; sleep 2",
+            b"/tmp holds 33 files and folders, all it may",
+        ),
     ],
     ids=["bytes", "inodes"],
 )
@@ -275,7 +297,7 @@ def test_no_file_is_larger_than_the_storage_not_even_one_of_nothing(small: Launc
 
 
 def test_a_step_has_a_limit_of_a_files_size_of_its_own(small: LaunchedSandbox) -> None:
-    code = "with open('/tmp/x', 'wb') as f: f.write(bytes(2 << 20))"
+    code = "with open('/workspace/system/x', 'wb') as f: f.write(bytes(2 << 20))"
     assert step(small, code, CallLimits(file_mb=1)).stderr.rstrip().endswith(b"File too large")
     assert step(small, code, CallLimits(file_mb=3)).failure is None
 

@@ -41,7 +41,7 @@ def _translate(error: OSError, path: str) -> FileProblem:
         errno.ENOTDIR: ("link", f"{path} leads through something that is not a folder."),
         errno.EROFS: ("read_only", f"{path} is not in a folder that can be written."),
         errno.EACCES: ("read_only", f"{path} may not be written."),
-        errno.ENOSPC: ("full", "The storage of this workspace is full: delete something first."),
+        errno.ENOSPC: ("full", "This folder of the workspace is full: delete something in it first."),
         errno.EISDIR: ("not_a_file", f"{path} is a folder."),
         errno.ENOTEMPTY: ("exists", f"{path} is a folder that is not empty."),
         errno.EEXIST: ("exists", f"{path} exists already."),
@@ -49,7 +49,7 @@ def _translate(error: OSError, path: str) -> FileProblem:
         errno.EXDEV: ("other_storage", f"{path} cannot be moved from one top folder to another: copy it, then delete."),
         errno.EINVAL: ("name", f"{path} cannot be moved into itself."),
         errno.EBUSY: ("kept", f"{path} is part of the workspace and stays."),
-        errno.EDQUOT: ("full", "The storage of this workspace is full: delete something first."),
+        errno.EDQUOT: ("full", "This folder of the workspace is full: delete something in it first."),
     }
     kind, text = kinds.get(error.errno or 0, ("failed", f"{path}: {error.strerror}."))
     return FileProblem(kind, text)

@@ -20,7 +20,7 @@ class Notices:
     def __init__(self, terminals: Mapping[int, Terminal], settings: Mapping[str, Any]) -> None:
         self._terminals = terminals
         self._bounds: Mapping[str, int] = settings["bounds"]
-        self._storage: str = settings["writable"][0]
+        self._folders: list[str] = settings["writable"]
         self._met: set[str] = set()
         self._said: set[str] = set()
         self._waiting: list[tuple[Terminal, bytes]] = []
@@ -54,14 +54,13 @@ class Notices:
         )
         # a little less than all: who is refused often ends at once, and was one of them
         self._once("processes", tasks, processes - max(1, processes // 32), text)
-        storage = os.statvfs(self._storage)
-        size_mb = self._bounds["file_mb"]
-        text = (
-            f"The workspace's storage of {size_mb:,} MB is full: nothing more can be saved before something is deleted."
-        )
-        self._once("bytes", storage.f_blocks - storage.f_bfree, storage.f_blocks, text)
-        text = f"The workspace holds {storage.f_files:,} files and folders, all it may: delete some to make others."
-        self._once("inodes", storage.f_files - storage.f_ffree, storage.f_files, text)
+        for folder in self._folders:
+            storage = os.statvfs(folder)
+            size = _megabytes(storage.f_blocks * storage.f_frsize)
+            text = f"{folder} is full, it may hold {size}: nothing more can be saved there before something is deleted."
+            self._once(f"bytes of {folder}", storage.f_blocks - storage.f_bfree, storage.f_blocks, text)
+            text = f"{folder} holds {storage.f_files:,} files and folders, all it may: delete some to make others."
+            self._once(f"inodes of {folder}", storage.f_files - storage.f_ffree, storage.f_files, text)
 
     def _once(self, what: str, used: int, limit: int, text: str) -> None:
         if used >= limit and what not in self._met:
@@ -95,3 +94,8 @@ class Notices:
                     self._waiting.append((terminal, data))
             finally:
                 os.close(descriptor)
+
+
+def _megabytes(count: int) -> str:
+    megabytes = count / (1 << 20)
+    return f"{megabytes:,.0f} MB" if megabytes >= 10 else f"{megabytes:.1f} MB"

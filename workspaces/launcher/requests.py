@@ -129,7 +129,7 @@ class Requests:
 
     def do_usage(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
         alive = children.processes()
-        storage = os.statvfs(self.launcher.settings["writable"][0])
+        storages = [os.statvfs(directory) for directory in self.launcher.settings["writable"]]
         connection.answer(
             {
                 "ok": True,
@@ -137,8 +137,8 @@ class Requests:
                 "cpu_s": self.launcher.reaped_cpu_s + sum(process.cpu_s for process in alive.values()),
                 "memory_bytes": sum(children.held_bytes().values()),
                 "memory_kills": self.launcher.memory.kills,
-                "disk_bytes": (storage.f_blocks - storage.f_bfree) * storage.f_frsize,
-                "inodes": storage.f_files - storage.f_ffree,
+                "disk_bytes": sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in storages),
+                "inodes": sum(each.f_files - each.f_ffree for each in storages),
             }
         )
 

@@ -20,8 +20,8 @@ class Limits:
 
     memory_mb: int = 1024
     processes: int = 128
-    disk_mb: int = 512  #: bytes that system/, deliverables/, home and /tmp may hold together
-    inodes: int = 50_000
+    disk_mb: int = 512  #: of system/, deliverables/, home and /tmp together; each has its part (layout.storage_shares)
+    inodes: int = 50_000  #: likewise
     open_files: int = 1024
     shm_mb: int = 16
 

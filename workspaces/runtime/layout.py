@@ -1,8 +1,8 @@
 """What a sandbox sees: the command line that builds its namespaces, file systems and environment.
 
-Two stages. The first makes a user and mount namespace in which an ordinary user may mount, and mounts there one
-memory file system bounded in bytes and in inodes; it is trusted and gone before anything else runs. The second,
-bubblewrap, nests inside and shows parts of that file system as the sandbox's writable folders. Measured reasons are in
+Two stages. The first makes a user and mount namespace in which an ordinary user may mount, and mounts there memory file
+systems bounded in bytes and in inodes; it is trusted and gone before anything else runs. The second, bubblewrap, nests
+inside and shows them as the sandbox's writable folders. Measured reasons are in
 ``ops/decisions/0008-workspace-storage.md``.
 """
 
@@ -57,6 +57,7 @@ MASKED_FOLDERS = ("acpi", "bus", "driver", "fs", "irq", "scsi")
 FIRST_TO_GO = 500
 SHM = "/dev/shm"  # noqa: S108 - a path of the sandbox
 SHM_INODES = 1024
+PAGE_KIB = 4  #: sizes of memory file systems are whole pages
 
 BASH_RC = """\
 # Interactive shells of the workspace.
@@ -74,7 +75,7 @@ PROFILE = '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bash
 class Places:
     """Directories of the host that belong to one sandbox, and the shared skeleton."""
 
-    storage: Path  #: where the first stage mounts the bounded file system
+    storage: Path  #: where the first stage mounts the bounded file systems
     shm: Path
     etc: Path
     local: Path  #: shown as /usr/local
@@ -110,6 +111,30 @@ def writable_directories(spec: SandboxSpec) -> list[str]:
         ):
             raise SandboxSpecProblem(f"{directory!r} cannot be a writable folder of a sandbox.")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class StorageShare:
+    """What one writable folder may hold."""
+
+    kib: int
+    inodes: int
+
+
+def storage_shares(spec: SandboxSpec) -> dict[str, StorageShare]:
+    """Each writable folder's part of ``disk_mb`` and ``inodes``: half for the first of ``spec.writable``, which is what
+    is worked on, and equal parts of the rest for the others. Together they never hold more than the limits.
+    """
+    folders = writable_directories(spec)
+    total = StorageShare(spec.limits.disk_mb << 10, spec.limits.inodes)
+    main = spec.writable[0] if spec.writable else None
+    rest = 1 if main is None else 2
+    others = (len(folders) - (main is not None)) * rest
+
+    def part(divisor: int) -> StorageShare:
+        return StorageShare(total.kib // divisor // PAGE_KIB * PAGE_KIB, total.inodes // divisor)
+
+    return {folder: part(2) if folder == main else part(others) for folder in folders}
 
 
 def write_skeleton(root: Path) -> None:
@@ -177,6 +202,11 @@ def _mounts(mounts: Sequence[Mount]) -> list[str]:
     return arguments
 
 
+def mode_of(directory: str) -> int:
+    """The permissions of a writable folder."""
+    return 0o1777 if directory == "/tmp" else 0o755  # noqa: S108 - a path of the sandbox
+
+
 def folder_name(directory: str) -> str:
     """The name of a writable folder inside the sandbox's storage."""
     return directory.strip("/").replace("_", "__").replace("/", "_")
@@ -213,21 +243,17 @@ def first_stage(
     spec: SandboxSpec, places: Places, group: ControlGroup, limits: Limits, command: Sequence[str]
 ) -> list[str]:
     """The whole command line: make the outer namespace, mount the bounded storage, go on with ``command``."""
-    storage, shm = shlex.quote(str(places.storage)), shlex.quote(str(places.shm))
+    shm = shlex.quote(str(places.shm))
     # its own shell may not, where whoever started us is already to go sooner
     lines = ["set -e", f"{{ echo {FIRST_TO_GO} > /proc/self/oom_score_adj; }} 2>/dev/null || :"]
     lines += [f"echo $$ > {shlex.quote(str(file))}" for file in group.entry_files()]
-    mount = f"mount -n -t tmpfs -o size={limits.disk_mb}m,nr_inodes={limits.inodes},mode=0711 storage {storage}"
-    shm_mount = f"mount -n -t tmpfs -o size={limits.shm_mb}m,nr_inodes={SHM_INODES},mode=1777 shm {shm}"
-    folders = [places.storage / folder_name(directory) for directory in writable_directories(spec)]
-    lines.append("umask 022")
-    inner = [
-        "set -e",
-        mount,
-        shm_mount,
-        "mkdir " + shlex.join(map(str, folders)),
-        f"chmod 1777 {shlex.quote(str(folders[0]))}",
-    ]
+    inner = ["set -e", f"mount -n -t tmpfs -o size={limits.shm_mb}m,nr_inodes={SHM_INODES},mode=1777 shm {shm}"]
+    folders = {places.storage / folder_name(directory): directory for directory in writable_directories(spec)}
+    lines += ["umask 022", "mkdir -p " + shlex.join(map(str, folders))]
+    shares = storage_shares(spec)
+    for folder, directory in folders.items():
+        bounds = f"size={shares[directory].kib}k,nr_inodes={shares[directory].inodes},mode={mode_of(directory):o}"
+        inner.append(f"mount -n -t tmpfs -o {bounds} storage {shlex.quote(str(folder))}")
     inner.append("exec " + shlex.join(command))
     outer = [
         "unshare",
