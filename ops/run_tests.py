@@ -17,13 +17,23 @@ import place
 PLENTY_BYTES = 4 * 2**30
 
 
-def tests_of_root() -> int:
-    """What differs when root starts things can only be tried before the rights are given up."""
+def all_as_root() -> int:
+    """What differs when root starts things can only be tried with root's rights: beside all others, which give them up."""
     home = place.running_place()
     command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=home, env=environment, check=False).returncode
+    with tempfile.TemporaryFile() as said:
+        of_root = subprocess.Popen(command, cwd=home, env=environment, stdout=said, stderr=subprocess.STDOUT)
+        try:
+            failed = subprocess.run([sys.executable, __file__, "tests"], check=False).returncode
+            failed_of_root = of_root.wait()
+        finally:
+            of_root.kill()
+        said.seek(0)
+        sys.stdout.buffer.write(b"as root:\n" + said.read())
+        sys.stdout.flush()
+    return failed or failed_of_root
 
 
 def scratch_root() -> str:
@@ -34,17 +44,19 @@ def scratch_root() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if place.is_root() and not arguments and (failed := tests_of_root()):
-        return failed
+    if place.is_root() and not arguments:
+        return all_as_root()
     place.settle("ops/run_tests.py", refresh=False)
     home = place.CHECKOUT
     os.chdir(home)
     scratch = tempfile.mkdtemp(prefix="fdt-", dir=scratch_root())
     environment = {**os.environ, "TMPDIR": scratch, "PYTHONPYCACHEPREFIX": str(Path(scratch) / "pyc")}
     pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]
-    # Two at a time, a file each: its tests share servers, worlds or a whole running product. (``loadgroup`` is not taken
-    # notice of with pytest 9.2: pytest-xdist 3.8 writes the group into a field that is no longer read.)
-    pytest += ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+    # A file each: its tests share servers, worlds or a whole running product. One more at a time than there are
+    # processors, for they often wait. (``loadgroup`` is not taken notice of with pytest 9.2: pytest-xdist 3.8 writes the
+    # group into a field that is no longer read.)
+    at_once = str((os.cpu_count() or 1) + 1)
+    pytest += ["-n", at_once, "--dist", "loadfile", "--no-loadscope-reorder"]
     try:
         return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
     finally:

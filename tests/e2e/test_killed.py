@@ -9,6 +9,7 @@ import signal
 
 import pytest
 
+from tests.e2e.person import SOON_GRADED
 from tests.e2e.test_terminal import COUNTER, counts_on, numbers
 
 pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
@@ -89,7 +90,7 @@ def test_the_desk_killed_when_a_message_is_sent_answers_it_once(people, stack):
 
 def test_the_site_killed_while_somebody_submits_and_the_worker_while_it_grades(people, stack):
     """FC-88, FC-93: one submission and one grade."""
-    alice = people("alice").sign_up().begin()
+    alice = people("alice").sign_up().begin(scenario=SOON_GRADED)
     alice.open_submit()
     alice.page.evaluate("setTimeout(() => document.getElementById('wb-submit-go').click(), 0)")
     stack.kill("site")

@@ -1,6 +1,6 @@
 """Solutions played on production without a sandbox: what each is worth, and that the truth is worth all of it.
 
-Most play October to December 2026 only; the figures of the whole period are admission's business.
+They play October and November 2026 only; the figures of the whole period are admission's business.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parents[2] / "scenarios" / "oil_npt"
 SOLUTIONS = FOLDER / "solutions"
 SCENARIO = load_scenario(FOLDER)
 TASKS = SCENARIO.task_ids
-NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
+NOVEMBER = date(2026, 11, 1)
 
 
 def names_of(kind: str) -> list[str]:
@@ -43,8 +43,8 @@ def production_of(task: str, salt: str = "") -> Production:
     return Production(TaskView("oil_npt", task, SCENARIO.facts_of(task)), Streams("oil_npt", task, salt))
 
 
-class UntilDecember:
-    """The production's first months; November and December are graded."""
+class UntilNovember:
+    """The production's first two months; November is graded."""
 
     def __init__(self, production: Production) -> None:
         self._production = production
@@ -52,8 +52,8 @@ class UntilDecember:
         self.stoppages, self.earlier_stoppages = production.stoppages, production.earlier_stoppages
         self.report_ids, self.binding_rev, self.tags = production.report_ids, production.binding_rev, production.tags
         self.revisions = production.revisions
-        self.graded_months = [NOVEMBER, DECEMBER]
-        self.report_dates = [day for day in production.report_dates if day < next_month(DECEMBER)]
+        self.graded_months = [NOVEMBER]
+        self.report_dates = [day for day in production.report_dates if day < next_month(NOVEMBER)]
 
     def drops(self) -> Iterator[tuple[date, dict[str, bytes]]]:
         last = self.report_dates[-1] + timedelta(days=7)
@@ -74,7 +74,7 @@ def deploy(solution: str, task: str, folder: Path) -> LocalHost:
 
 def play(solution: str, task: str, folder: Path) -> tuple[Outcome, LocalHost]:
     host = deploy(solution, task, folder)
-    return replay(UntilDecember(production_of(task)), host), host
+    return replay(UntilNovember(production_of(task)), host), host
 
 
 @pytest.fixture(scope="module")
@@ -85,24 +85,22 @@ def as_found(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return outcome
 
 
-def due_hours(production: UntilDecember | Production) -> float:
+def due_hours(production: UntilNovember | Production) -> float:
     return Books(production).due_h
 
 
 @pytest.mark.parametrize("task", sampled(["original", "notice", "utc"], 1, seed=SCENARIO.release))
 def test_the_as_found_rules_again_give_the_rows_of_the_system_as_found(task: str, tmp_path: Path) -> None:
-    production = UntilDecember(production_of(task))
+    production = UntilNovember(production_of(task))
     observed = observe(production, deploy("do_nothing", task, tmp_path))
     expected = AsFound()
     for _, files in production.drops():
         expected.ingest(files)
-    for month in (NOVEMBER, DECEMBER):
-        rows = expected.close(month)
-        assert {rig: len(claim.lines) for rig, claim in observed.claims[month].items()} == {
-            rig: len(lines) for rig, lines in rows.items()
-        }
-        assert sum(map(len, rows.values())) > 100
-        assert changed_rows(rows, observed.claims[month], month) == []
+    rows = expected.close(NOVEMBER)
+    claims = observed.claims[NOVEMBER]
+    assert {rig: len(claim.lines) for rig, claim in claims.items()} == {rig: len(lines) for rig, lines in rows.items()}
+    assert sum(map(len, rows.values())) > 100
+    assert changed_rows(rows, claims, NOVEMBER) == []
 
 
 def test_doing_nothing_brings_less_than_nothing_and_no_accident(as_found: Outcome) -> None:
@@ -115,21 +113,21 @@ def test_the_literal_delivery_answers_and_mails_but_changes_no_claim(as_found: O
     assert outcome.kpi == as_found.kpi
     assert outcome.incidents == ()
     assert host.failures == []
-    assert len(host.list("outbox/mail", 10_000)) == 8 * 92
+    assert len(host.list("outbox/mail", 10_000)) == 8 * 61
 
 
 def test_where_notice_is_required_the_literal_delivery_is_worth_everything(tmp_path: Path) -> None:
     nothing, _ = play("do_nothing", "notice", tmp_path / "nothing")
     outcome, _ = play("literal", "notice", tmp_path / "literal")
     assert nothing.kpi == 0
-    assert outcome.kpi >= 0.99 * due_hours(UntilDecember(production_of("notice")))
+    assert outcome.kpi >= 0.99 * due_hours(UntilNovember(production_of("notice")))
     assert outcome.incidents == ()
 
 
 @pytest.mark.parametrize("task", sampled(TASKS, 1, seed=SCENARIO.release))
 def test_the_reference_gets_every_hour_that_is_due(task: str, tmp_path: Path) -> None:
     outcome, host = play("reference", task, tmp_path)
-    due = due_hours(UntilDecember(production_of(task)))
+    due = due_hours(UntilNovember(production_of(task)))
     assert host.failures == []
     assert outcome.kpi == pytest.approx(due, abs=0.01 * due)
     changed = {"notice": []}.get(task, ["unapproved_change"])
