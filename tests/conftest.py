@@ -34,7 +34,9 @@ def _plain_static_files() -> Iterator[None]:
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    with override_settings(STORAGES=storages, SERVESTATIC_USE_MANIFEST=False, PASSWORD_HASHERS=hashers):
+    with override_settings(
+        STORAGES=storages, SERVESTATIC_USE_MANIFEST=False, PASSWORD_HASHERS=hashers, TELLS_OF_ITSELF=False
+    ):
         yield
 
 

@@ -20,11 +20,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fdegym.gateway.configuration import GATEWAY_VARIABLES, GatewayConfiguration, GatewayMisconfigured, read_gateway
+from fdegym.lib.logs import STYLES
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Longest address of a unix socket is 108 bytes; run ids and file names below the socket directory take 60 of them.
 LONGEST_SOCKET_DIRECTORY = 45
 SHORTEST_KEY = 50
+SHORTEST_TOKEN = 32
 HOST_NAME = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
 )
@@ -59,6 +61,8 @@ class Environment:
     old_keys: tuple[str, ...] = ()
     workspaces: int | None = None  #: of one host; None: from its memory
     workspaces_mb: int | None = None
+    log: str = "lines"
+    metrics_token_file: Path | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     gateway: GatewayConfiguration = field(default_factory=GatewayConfiguration)
 
@@ -102,6 +106,9 @@ VARIABLES: dict[str, str] = {
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
     "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
+    "FDEGYM_LOG": "how the processes write their logs: lines to read, or json for a collector (default lines)",
+    "FDEGYM_METRICS_TOKEN_FILE": "file with the token by which /metrics/ is read, 32 characters or more "
+    "(default: operators only)",
     "SCENARIO_DIRS": "directories of private scenarios, separated by colons (default none)",
     **GATEWAY_VARIABLES,
 }
@@ -142,6 +149,28 @@ def _choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise EnvironmentProblem(f"{name} is {value!r}; it must be one of {', '.join(choices)}.")
     return value
+
+
+def log_style() -> str:
+    """How this process writes its log."""
+    return _choice("FDEGYM_LOG", "lines", STYLES)
+
+
+def _metrics_token_file() -> Path | None:
+    given = os.environ.get("FDEGYM_METRICS_TOKEN_FILE", "").strip()
+    if not given:
+        return None
+    try:
+        token = Path(given).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise EnvironmentProblem(
+            f"FDEGYM_METRICS_TOKEN_FILE names {given}, which this user cannot read as plain text."
+        ) from problem
+    if len(token) < SHORTEST_TOKEN:
+        raise EnvironmentProblem(
+            f"What FDEGYM_METRICS_TOKEN_FILE names holds fewer than {SHORTEST_TOKEN} characters."
+        )
+    return Path(given)
 
 
 def _url(name: str, schemes: tuple[str, ...]) -> str:
@@ -308,6 +337,8 @@ def read() -> Environment:
         secure_cookies=_flag("FDEGYM_HTTPS"),
         proxies=_each("FDEGYM_PROXIES", _is_network, "addresses or networks"),
         old_keys=_old_keys(),
+        log=log_style(),
+        metrics_token_file=_metrics_token_file(),
         workspaces=workspaces,
         workspaces_mb=workspaces_mb,
         gateway=_gateway(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import environ as django_environ
 from csp.constants import NONCE, NONE, SELF
 
 from fdegym import env
+from fdegym.lib import logs
 
 ENVIRONMENT = env.read_or_exit()
 ROOT = env.ROOT
@@ -32,6 +35,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "fdegym.accounts",
     "fdegym.catalog",
+    "fdegym.presence",
     "fdegym.runs",
     "fdegym.gateway",
     "workspaces",
@@ -242,11 +246,9 @@ SCENARIO_DIRS = [ROOT / "scenarios", *ENVIRONMENT.scenario_dirs]
 WORLD_SALT = ENVIRONMENT.world_salt
 TRUST_ANCHORS = True  # admission's own processes measure what others read from anchors.json
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"django.channels.server": {"level": "WARNING"}, "uvicorn.access": {"level": "WARNING"}},
-}
+logs.hide(
+    *(SECRET_KEY, *SECRET_KEY_FALLBACKS, WORLD_SALT, ENVIRONMENT.database_url, ENVIRONMENT.redis_url),
+    *(urlsplit(url).password for url in (ENVIRONMENT.database_url, ENVIRONMENT.redis_url)),
+)
+LOGGING = logs.configuration(ENVIRONMENT.log)
+TELLS_OF_ITSELF = True  # a serving process writes that it lives, and what it counted; tests do without
