@@ -43,6 +43,14 @@ def in_a_process(program: str = READ, as_user: int | None = None, **variables: s
     )
 
 
+#: What may lie in a file of its own, and a value that does.
+SECRETS = {
+    "FDEGYM_SECRET_KEY": KEY,
+    "FDEGYM_OLD_KEYS": f"{KEY},{'l' * 60}",
+    "DATABASE_URL": "postgres://alice:hunter2@db/fdegym",
+    "REDIS_URL": "redis://:hunter2@cache:6379/0",
+    "WORLD_SALT": "hunter2",
+}
 WRONG = [
     ("FDEGYM_DEBUG", "maybe"),
     ("FDEGYM_HTTPS", "2"),
@@ -76,6 +84,12 @@ WRONG = [
     ("REDIS_URL", "localhost:6379"),
     ("REDIS_URL", "redis://:hunter2@host:66000/0"),
     ("SCENARIO_DIRS", "/no/such/directory"),
+    ("FDEGYM_SITE_PROCESSES", "0"),
+    ("FDEGYM_DRAIN_S", "soon"),
+    ("FDEGYM_KEEP_RECORDINGS_DAYS", "-1"),
+    ("FDEGYM_KEEP_SUBMISSIONS_DAYS", "1e3"),
+    ("FDEGYM_KEEP_MODEL_WORDS_DAYS", "for ever"),
+    *((f"{name}_FILE", "/no/such/file") for name in SECRETS),
     ("FDEGYM_LOG", "xml"),
     ("FDEGYM_METRICS_TOKEN_FILE", "/no/such/file"),
     ("FDEGYM_METRICS_TOKEN_FILE", "/dev/null"),

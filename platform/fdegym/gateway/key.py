@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import MutableMapping
-from pathlib import Path
 
 from fdegym.lib.errors import FdegymError
+from fdegym.lib.secret_files import SecretFileProblem, secret
 
 VARIABLE = "FDEGYM_GATEWAY_KEY"
 FILE_VARIABLE = "FDEGYM_GATEWAY_KEY_FILE"
@@ -29,15 +29,13 @@ def take_key(environment: MutableMapping[str, str] = os.environ) -> str:
 
     Raises ``KeyUnusable``.
     """
-    given, file = environment.pop(VARIABLE, ""), environment.pop(FILE_VARIABLE, "")
-    if file:
-        try:
-            with Path(file).open("rb") as stream:
-                given = stream.read(_LONGEST_KEY + 1).decode("ascii")
-        except OSError as problem:
-            raise KeyUnusable(f"{FILE_VARIABLE} cannot be read: {problem.strerror}.") from problem
-        except UnicodeDecodeError as problem:
-            raise KeyUnusable(f"What {FILE_VARIABLE} names holds no key: it is not plain text.") from problem
+    try:
+        given = secret(environment, VARIABLE)
+    except SecretFileProblem as problem:
+        raise KeyUnusable(str(problem)) from problem
+    finally:
+        file = environment.pop(FILE_VARIABLE, "")
+        environment.pop(VARIABLE, None)
     key = given.strip()
     if len(key) > _LONGEST_KEY or not all("!" <= letter <= "~" for letter in key):
         raise KeyUnusable(f"What {FILE_VARIABLE if file else VARIABLE} gives is no key: it must be one word.")
