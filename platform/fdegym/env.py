@@ -21,12 +21,14 @@ from urllib.parse import urlsplit
 
 from fdegym.gateway.configuration import GATEWAY_VARIABLES, GatewayConfiguration, GatewayMisconfigured, read_gateway
 from fdegym.lib.logs import STYLES
+from fdegym.lib.secret_files import SecretFileProblem, secret
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Longest address of a unix socket is 108 bytes; run ids and file names below the socket directory take 60 of them.
 LONGEST_SOCKET_DIRECTORY = 45
 SHORTEST_KEY = 50
 SHORTEST_TOKEN = 32
+LONGEST_KEPT_DAYS = 36_500
 HOST_NAME = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
 )
@@ -61,6 +63,11 @@ class Environment:
     old_keys: tuple[str, ...] = ()
     workspaces: int | None = None  #: of one host; None: from its memory
     workspaces_mb: int | None = None
+    site_processes: int = 1
+    drain_s: int = 20
+    keep_recordings_days: int = 365  #: after the end of a run; 0 here and below: for ever
+    keep_submissions_days: int = 0
+    keep_model_words_days: int = 90
     log: str = "lines"
     metrics_token_file: Path | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -91,7 +98,9 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_VAR": "directory for everything the site writes (default: var/ beside manage.py)",
     "FDEGYM_SOCKETS": "directory for unix sockets; short, private (default: chosen from FDEGYM_VAR)",
     "FDEGYM_SECRET_KEY": "signing key, 50 characters or more (default: made once, kept in FDEGYM_VAR/secret-key)",
+    "FDEGYM_SECRET_KEY_FILE": "file that holds that key instead (default none)",
     "FDEGYM_OLD_KEYS": "signing keys of before, separated by commas: what they signed still fits (default none)",
+    "FDEGYM_OLD_KEYS_FILE": "file that holds those keys instead (default none)",
     "FDEGYM_DEBUG": "1 shows tracebacks in the browser; never on a machine that others reach (default 0)",
     "FDEGYM_BIND": "address to listen on (default 127.0.0.1)",
     "FDEGYM_PORT": "port to listen on, 1-65535 (default 8000)",
@@ -103,9 +112,18 @@ VARIABLES: dict[str, str] = {
     "(default none)",
     "FDEGYM_WORKSPACES": "how many workspaces may be open at once on a host (default: one for each 64 MB of the next)",
     "FDEGYM_WORKSPACES_MB": "memory that the open workspaces of a host may hold together (default: three quarters of it)",
+    "FDEGYM_SITE_PROCESSES": "processes that serve the site behind its one port (default 1)",
+    "FDEGYM_DRAIN_S": "seconds that a site or worker told to stop has for what it has begun (default 20)",
+    "FDEGYM_KEEP_RECORDINGS_DAYS": "days that recordings of terminals stay after the end of a run, 0 for ever (default 365)",
+    "FDEGYM_KEEP_SUBMISSIONS_DAYS": "days that the files handed in stay after the end of a run, 0 for ever (default 0)",
+    "FDEGYM_KEEP_MODEL_WORDS_DAYS": "days that what models were asked and answered stays, where it is kept; 0 for ever "
+    "(default 90)",
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
+    "DATABASE_URL_FILE": "file that holds that address instead (default none)",
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
+    "REDIS_URL_FILE": "file that holds that address instead (default none)",
     "WORLD_SALT": "secret mixed into every world's seed; the site re-verifies its anchors (default none)",
+    "WORLD_SALT_FILE": "file that holds that secret instead (default none)",
     "FDEGYM_LOG": "how the processes write their logs: lines to read, or json for a collector (default lines)",
     "FDEGYM_METRICS_TOKEN_FILE": "file with the token by which /metrics/ is read, 32 characters or more "
     "(default: operators only)",
@@ -122,7 +140,18 @@ def _flag(name: str, default: bool = False) -> bool:
 
 
 def _list(name: str, separator: str = ",") -> tuple[str, ...]:
-    return tuple(part.strip() for part in os.environ.get(name, "").split(separator) if part.strip())
+    return _parts(os.environ.get(name, ""), separator)
+
+
+def _parts(text: str, separator: str = ",") -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(separator) if part.strip())
+
+
+def _secret(name: str) -> str:
+    try:
+        return secret(os.environ, name)
+    except SecretFileProblem as problem:
+        raise EnvironmentProblem(str(problem)) from problem
 
 
 def _port() -> int:
@@ -137,6 +166,13 @@ def _count(name: str) -> int | None:
     if text and not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) > 0):
         raise EnvironmentProblem(f"{name} is {text!r}; it must be a whole number from 1, or not set.")
     return int(text) if text else None
+
+
+def _whole(name: str, default: int, least: int, most: int) -> int:
+    text = os.environ.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most):
+        raise EnvironmentProblem(f"{name} is {text!r}; it must be a whole number from {least} to {most}.")
+    return int(text)
 
 
 def workspace_capacity() -> tuple[int | None, int | None]:
@@ -167,6 +203,26 @@ def _metrics_token_file() -> Path | None:
             f"FDEGYM_METRICS_TOKEN_FILE names {given}, which this user cannot read as plain text."
         ) from problem
     if len(token) < SHORTEST_TOKEN:
+        raise EnvironmentProblem(f"What FDEGYM_METRICS_TOKEN_FILE names holds fewer than {SHORTEST_TOKEN} characters.")
+    return Path(given)
+
+
+def log_style() -> str:
+    """How this process writes its log."""
+    return _choice("FDEGYM_LOG", "lines", STYLES)
+
+
+def _metrics_token_file() -> Path | None:
+    given = os.environ.get("FDEGYM_METRICS_TOKEN_FILE", "").strip()
+    if not given:
+        return None
+    try:
+        token = Path(given).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise EnvironmentProblem(
+            f"FDEGYM_METRICS_TOKEN_FILE names {given}, which this user cannot read as plain text."
+        ) from problem
+    if len(token) < SHORTEST_TOKEN:
         raise EnvironmentProblem(
             f"What FDEGYM_METRICS_TOKEN_FILE names holds fewer than {SHORTEST_TOKEN} characters."
         )
@@ -174,7 +230,7 @@ def _metrics_token_file() -> Path | None:
 
 
 def _url(name: str, schemes: tuple[str, ...]) -> str:
-    value = os.environ.get(name, "").strip()
+    value = _secret(name).strip()
     if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         shown = value.split("://", 1)[0] if "://" in value else "something else"
         raise EnvironmentProblem(f"{name} must start with {' or '.join(s + '://' for s in schemes)}; it is {shown}.")
@@ -235,7 +291,7 @@ def _gateway() -> GatewayConfiguration:
 
 def _secret_key(var: Path) -> str:
     """The key from the environment, or the one kept in ``var``; made once, atomically, readable by this user alone."""
-    given = os.environ.get("FDEGYM_SECRET_KEY", "")
+    given = _secret("FDEGYM_SECRET_KEY")
     if given:
         if len(given) < SHORTEST_KEY:
             raise EnvironmentProblem(f"FDEGYM_SECRET_KEY is shorter than {SHORTEST_KEY} characters.")
@@ -265,7 +321,7 @@ def _secret_key(var: Path) -> str:
 
 
 def _old_keys() -> tuple[str, ...]:
-    keys = _list("FDEGYM_OLD_KEYS")
+    keys = _parts(_secret("FDEGYM_OLD_KEYS"))
     if any(len(key) < SHORTEST_KEY for key in keys):
         raise EnvironmentProblem(f"FDEGYM_OLD_KEYS holds a key that is shorter than {SHORTEST_KEY} characters.")
     return keys
@@ -332,7 +388,7 @@ def read() -> Environment:
         database_url=_database_url(),
         redis_url=_url("REDIS_URL", ("redis", "rediss", "unix")),
         signup=_choice("FDEGYM_SIGNUP", "loopback", ("loopback", "open", "closed")),
-        world_salt=os.environ.get("WORLD_SALT", ""),
+        world_salt=_secret("WORLD_SALT"),
         scenario_dirs=_scenario_directories(),
         secure_cookies=_flag("FDEGYM_HTTPS"),
         proxies=_each("FDEGYM_PROXIES", _is_network, "addresses or networks"),
@@ -341,6 +397,11 @@ def read() -> Environment:
         metrics_token_file=_metrics_token_file(),
         workspaces=workspaces,
         workspaces_mb=workspaces_mb,
+        site_processes=_whole("FDEGYM_SITE_PROCESSES", 1, 1, 256),
+        drain_s=_whole("FDEGYM_DRAIN_S", 20, 1, 3600),
+        keep_recordings_days=_whole("FDEGYM_KEEP_RECORDINGS_DAYS", 365, 0, LONGEST_KEPT_DAYS),
+        keep_submissions_days=_whole("FDEGYM_KEEP_SUBMISSIONS_DAYS", 0, 0, LONGEST_KEPT_DAYS),
+        keep_model_words_days=_whole("FDEGYM_KEEP_MODEL_WORDS_DAYS", 90, 0, LONGEST_KEPT_DAYS),
         gateway=_gateway(),
     )
     environment.prepare()
