@@ -207,28 +207,6 @@ def _metrics_token_file() -> Path | None:
     return Path(given)
 
 
-def log_style() -> str:
-    """How this process writes its log."""
-    return _choice("FDEGYM_LOG", "lines", STYLES)
-
-
-def _metrics_token_file() -> Path | None:
-    given = os.environ.get("FDEGYM_METRICS_TOKEN_FILE", "").strip()
-    if not given:
-        return None
-    try:
-        token = Path(given).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise EnvironmentProblem(
-            f"FDEGYM_METRICS_TOKEN_FILE names {given}, which this user cannot read as plain text."
-        ) from problem
-    if len(token) < SHORTEST_TOKEN:
-        raise EnvironmentProblem(
-            f"What FDEGYM_METRICS_TOKEN_FILE names holds fewer than {SHORTEST_TOKEN} characters."
-        )
-    return Path(given)
-
-
 def _url(name: str, schemes: tuple[str, ...]) -> str:
     value = _secret(name).strip()
     if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
