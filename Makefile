@@ -4,7 +4,7 @@ MANAGE = $(PYTHON) manage.py
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run test check format admit bench setup system
+.PHONY: help run test check format admit bench load setup system
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,3 +36,7 @@ admit: ## play every solution of every scenario through the real engines; write 
 bench: ## speed and memory beside peers, as ratios of one run
 	@$(PYTHON) ops/setup.py test
 	@$(PYTHON) ops/bench.py
+
+load: ## a class at work on the product: what its people wait for, and what it costs
+	@$(PYTHON) ops/setup.py test
+	@$(PYTHON) ops/load $(LOAD)
