@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 import traceback
 
 from django.conf import settings
 from django.db.models import Max
 
 from fdegym.catalog.scenarios import get_scenario
+from fdegym.lib import counts, logs
 from fdegym.runs import log
 from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
@@ -38,25 +40,38 @@ def attempt(submission: Submission, *, watched: Watch = unwatched) -> None:
 
     Raises nothing but interrupts: they leave the submission to whoever finds its lease run out.
     """
-    try:
-        with beating(submission, longest_s=LONGEST_S):
-            _attempt(submission, watched)
-    except LeaseLost:
-        logger.warning("submission %s was taken over by another worker; this one's result is dropped", submission.pk)
+    begun = time.monotonic()
+    with logs.bound(run=submission.run_id, submission=submission.pk, user=submission.run.user_id):
+        try:
+            with beating(submission, longest_s=LONGEST_S):
+                outcome = _attempt(submission, watched)
+        except LeaseLost:
+            outcome = "taken_over"
+            logger.warning(
+                "submission %s was taken over by another worker; this one's result is dropped", submission.pk
+            )
+    counts.GRADES.add(time.monotonic() - begun, outcome=outcome)
 
 
-def _attempt(submission: Submission, watched: Watch) -> None:
+def _attempt(submission: Submission, watched: Watch) -> str:
+    """How it ended: ``graded``, ``again`` or ``void``."""
     try:
         _grade(submission, watched)
-    except ReplayVoid as void:
-        give_up(submission, str(void), detail=void.detail, retry=void.retry)
+        return "graded"
+    except ReplayVoid as failure:
+        void, reason = give_up(submission, str(failure), detail=failure.detail, retry=failure.retry), "replay"
     except SandboxError as problem:
-        give_up(submission, "The sandbox was lost while grading.", detail=str(problem), retry=True)
+        words = "The sandbox was lost while grading."
+        void, reason = give_up(submission, words, detail=str(problem), retry=True), "sandbox"
     except LeaseLost:
         raise
     except Exception:
         logger.exception("grading submission %s failed", submission.pk)
-        give_up(submission, "Grading failed through an error of ours.", detail=traceback.format_exc(), retry=True)
+        words = "Grading failed through an error of ours."
+        void, reason = give_up(submission, words, detail=traceback.format_exc(), retry=True), "error"
+    if void:
+        counts.VOIDS.add(reason=reason)
+    return "void" if void else "again"
 
 
 def _grade(submission: Submission, watched: Watch) -> None:

@@ -19,6 +19,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from fdegym.lib import counts
 from fdegym.runs import notify
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
@@ -85,6 +86,7 @@ def _take(candidates: QuerySet[Submission], owner: str) -> Submission | None:
             if found.attempts >= MOST_ATTEMPTS:
                 reason = "Grading was interrupted three times; the operator has been told."
                 _decide_void(found, reason, found.operator_detail or "the worker died each time")
+                counts.VOIDS.add(reason="interrupted")
                 continue
             found.state = SubmissionState.GRADING
             found.lease_owner = owner
@@ -194,15 +196,16 @@ def _decide_void(locked: Submission, reason: str, detail: str) -> None:
     logger.error("submission %s of run %s is void: %s\n%s", locked.pk, locked.run_id, reason, detail)
 
 
-def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) -> None:
-    """An attempt came to nothing through our fault: back into the queue while tries are left, else void.
+def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) -> bool:
+    """An attempt came to nothing through our fault: back into the queue while tries are left, else void; which of the
+    two, True for void.
 
     Raises ``LeaseLost`` when the submission is not ours any more.
     """
     with deciding(submission) as locked:
         if not retry or locked.attempts >= MOST_ATTEMPTS:
             _decide_void(locked, reason, detail)
-            return
+            return True
         locked.state, locked.operator_detail = SubmissionState.QUEUED, detail[:20_000]
         locked.lease_owner, locked.lease_until = "", None
         locked.not_before = timezone.now() + RETRY_PAUSE * locked.attempts
@@ -210,6 +213,7 @@ def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) ->
         locked.save()
     logger.warning("submission %s, attempt %s: %s\n%s", submission.pk, submission.attempts, reason, detail)
     notify.hint(submission.run_id)
+    return False
 
 
 def requeue(submission: Submission) -> None:

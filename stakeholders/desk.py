@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import fcntl
 import logging
 import os
@@ -24,6 +25,7 @@ from typing import Any, TypeVar
 from django.db import close_old_connections
 
 from fdegym.catalog.scenarios import for_visitors
+from fdegym.lib import counts, logs
 from fdegym.lib.errors import FdegymError, RunNotFound, ServiceUnavailable
 from fdegym.runs.models import Run
 from stakeholders.exchange import Exchange, FindMatch
@@ -50,6 +52,7 @@ WRITE_S = 20.0  #: a client that takes no answer for so long is let go
 BURST = 40  #: requests a run may make at once
 REQUESTS_A_SECOND = 10.0  #: … and in the long run; more are answered, later
 EXCHANGES_KEPT = 500
+OPERATIONS = ("say", "wait", "trial", "who", "inbox", "history")
 
 Result = TypeVar("Result")
 
@@ -243,6 +246,7 @@ class Desk:
                     self._unknown.pop(run_id, None)
                     await self._scan()
                     return {"ok": True}
+            logs.bind(run=run_id)  # for as long as this client, or its next request
             return {"ok": True} | await self._served_request(run_id, request)
         except ValueError:
             return failure(RunNotFound("There is no such run."))
@@ -258,9 +262,11 @@ class Desk:
         if served is None:
             self._forget_idle()
             served = self._served.setdefault(run_id, _Served(Exchange(run_id, self._find_match, self._announce_trial)))
-        async with served.lock:  # a run's requests one after the other, each in its turn
-            await self._pace(served)
-            return await self._in_thread(lambda: _perform(served.exchange, request))
+        known = str(request["op"]) if request["op"] in OPERATIONS else "unknown"
+        with counts.DESK_SECONDS.timing(operation=known):
+            async with served.lock:  # a run's requests one after the other, each in its turn
+                await self._pace(served)
+                return await self._in_thread(lambda: _perform(served.exchange, request))
 
     async def _pace(self, served: _Served) -> None:
         """Let a run that floods the desk wait for its turn; people never notice."""
@@ -284,7 +290,8 @@ class Desk:
             finally:
                 close_old_connections()
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, with_fresh_connection)
+        here = contextvars.copy_context()  # its log lines are of this run there too
+        return await asyncio.get_running_loop().run_in_executor(self._threads, here.run, with_fresh_connection)
 
 
 def _perform(exchange: Exchange, request: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 
 from fdegym.body_limit import BodyLimit
 from fdegym.origins import SameOriginValidator
+from fdegym.presence import keeping
 from fdegym.sockets import websocket_urlpatterns
 
+keeping.begin("site")
 application = ProtocolTypeRouter(
     {"http": BodyLimit(http), "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
 )

@@ -6,17 +6,68 @@
 import ctypes
 import os
 import signal
+from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fdegym.settings")
 
 from celery import Celery
-from celery.signals import beat_embedded_init
+from celery.signals import (
+    beat_embedded_init,
+    celeryd_init,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_process_init,
+    worker_process_shutdown,
+)
+
+from fdegym.lib import logs
 
 app = Celery("fdegym")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 PR_SET_PDEATHSIG = 1
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def log_as_the_others_do(**_: object) -> None:
+    """Django has set up logging; that somebody listens here keeps Celery from a shape of its own."""
+
+
+@celeryd_init.connect  # type: ignore[untyped-decorator]
+def name_the_worker(**_: object) -> None:
+    logs.name_process("worker")
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def say_that_it_lives(**_: object) -> None:
+    """Only those that work say so: the process above them must not open the database, they would inherit its lines."""
+    from fdegym.presence import keeping
+
+    keeping.begin("worker")
+
+
+@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def say_that_it_leaves(**_: object) -> None:
+    from fdegym.presence import keeping
+
+    keeping.leave()
+
+
+@task_prerun.connect  # type: ignore[untyped-decorator]
+def take_up(task: Any, **_: object) -> None:
+    from fdegym.presence import keeping
+
+    logs.bind_anew()
+    keeping.note_task(task.name)
+
+
+@task_postrun.connect  # type: ignore[untyped-decorator]
+def put_down(**_: object) -> None:
+    from fdegym.presence import keeping
+
+    keeping.note_task("")
 
 
 @beat_embedded_init.connect  # type: ignore[untyped-decorator]

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "fdegym.operations.requests.LogContextMiddleware",
     "fdegym.middleware.ViewerTimeZoneMiddleware",
     "fdegym.middleware.WordsForErrorsMiddleware",
 ]

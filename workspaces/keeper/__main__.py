@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import logging
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fdegym.env import EnvironmentProblem, workspace_capacity
+from fdegym.env import EnvironmentProblem, log_style, workspace_capacity
+from fdegym.lib import logs
 from workspaces.keeper.capacity import capacity_of, machine_memory_mb
 from workspaces.keeper.server import Keeper, KeeperRunning, KeeperSettings
 from workspaces.keeper.upkeep import Upkeep
@@ -64,8 +64,8 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def main() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s keeper %(levelname)s %(message)s")
     try:
+        logs.set_up("keeper", log_style())
         settings = parse_arguments()
     except EnvironmentProblem as problem:
         print(f"fdegym: {problem}", file=sys.stderr)

@@ -14,6 +14,7 @@ from fdegym.delivery.begin import prepare_run
 from fdegym.delivery.leftovers import remove_leftovers
 from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.delivery.trials import run_trials
+from fdegym.lib import logs
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
@@ -29,6 +30,7 @@ GRACE = timedelta(minutes=30)  #: how long the workspace of a finished run stays
 @shared_task  # type: ignore[untyped-decorator]
 def prepare(run_id: str) -> None:
     """Prepare one run; after three failures it is given up, says so, and may be tried again by the person."""
+    logs.bind(run=run_id)
     try:
         prepare_run(run_id)
     except HostFull as full:

@@ -25,6 +25,7 @@ from django.utils import timezone
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.begin import reopen_workspace
 from fdegym.delivery.models import TrialRun, TrialState
+from fdegym.lib import counts, logs
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunEvent, RunState
 from grading.beating import kept_alive
@@ -131,20 +132,32 @@ def progress_of(run: Run) -> dict[str, Any] | None:
 
 def carry_out(trial: TrialRun) -> None:
     """Run a trial that was taken and log its report. Raises nothing but interrupts, which leave it to the next worker."""
-    try:
-        if trial.attempts > MOST_ATTEMPTS:
-            _decide(trial, TrialResult(TrialOutcome.VOID, words=OURS))
-            return
+    begun = time.monotonic()
+    with logs.bound(run=trial.run_id):
+        try:
+            outcome = _carried_out(trial)
+        except TrialLost:
+            outcome = "taken_over"
+            logger.warning("trial %s was taken over or handed in; what this worker found is dropped", trial.pk)
+        except Exception:
+            outcome = "not_logged"
+            logger.exception(
+                "the report of trial %s could not be logged; its lease runs out and it is taken again", trial.pk
+            )
+    counts.TRIALS.add(time.monotonic() - begun, outcome=outcome)
+
+
+def _carried_out(trial: TrialRun) -> str:
+    """How it ended: an outcome of a trial, or ``again``."""
+    if trial.attempts > MOST_ATTEMPTS:
+        result: TrialResult | None = TrialResult(TrialOutcome.VOID, words=OURS)
+    else:
         with _beating(trial):
             result = _attempt(trial)
-        if result is not None:
-            _decide(trial, result)
-    except TrialLost:
-        logger.warning("trial %s was taken over or handed in; what this worker found is dropped", trial.pk)
-    except Exception:
-        logger.exception(
-            "the report of trial %s could not be logged; its lease runs out and it is taken again", trial.pk
-        )
+    if result is None:
+        return "again"
+    _decide(trial, result)
+    return str(result.outcome)
 
 
 def _attempt(trial: TrialRun) -> TrialResult | None:

@@ -12,10 +12,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q
 
-from fdegym.gateway.configuration import Price
+from fdegym.gateway.configuration import NANO, Price
 from fdegym.gateway.models import Account, Call
 from fdegym.gateway.places import configuration
 from fdegym.gateway.problems import GatewayProblem
+from fdegym.lib import counts
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 
@@ -116,6 +117,14 @@ def settle(account: Account, reserved: Reserved, spent: Spent) -> None:
             reserved_tokens=F("reserved_tokens") - reserved.tokens,
             reserved_nano=F("reserved_nano") - reserved.nano,
         )
+        transaction.on_commit(lambda: _count(account, spent, usage))
+
+
+def _count(account: Account, spent: Spent, usage: Usage) -> None:
+    of = "run" if account.run_id is not None else "grade"
+    counts.GATEWAY_CALLS.add(outcome=spent.outcome, of=of)
+    counts.GATEWAY_TOKENS.add(usage.tokens, of=of)
+    counts.GATEWAY_MONEY.add(usage.nano / NANO, currency=configuration().currency, of=of)
 
 
 def called_payload(spent: Spent, usage: Usage) -> dict[str, Any]:

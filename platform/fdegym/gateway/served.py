@@ -21,6 +21,7 @@ from fdegym.gateway.metering import ANSWERED, Reserved, Spent, Usage
 from fdegym.gateway.models import Account
 from fdegym.gateway.problems import GatewayProblem, disabled
 from fdegym.gateway.providers import REQUEST_FAULTS, Provider
+from fdegym.lib import logs
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +73,10 @@ class Served:
 
     async def handle(self, request: HttpRequest, responder: Responder) -> None:
         """Answer one request, whatever it is."""
+        with logs.bound(run=self.account.run_id):
+            await self._handle(request, responder)
+
+    async def _handle(self, request: HttpRequest, responder: Responder) -> None:
         try:
             await asyncio.sleep(self._pace.wait_s())
             await self._route(request, responder)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import fcntl
 import json
 import logging
@@ -223,7 +224,8 @@ class Gateway:
             finally:
                 close_old_connections()
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, with_fresh_connection)
+        here = contextvars.copy_context()  # its log lines are of this run there too
+        return await asyncio.get_running_loop().run_in_executor(self._threads, here.run, with_fresh_connection)
 
 
 async def _busy(request: HttpRequest, responder: Responder) -> None:

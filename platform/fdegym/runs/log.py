@@ -9,6 +9,7 @@ tells a log that was cut short) and when it is exported.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -21,6 +22,7 @@ from django.core import signing
 from django.db import transaction
 from django.utils import timezone
 
+from fdegym.lib import counts
 from fdegym.runs import notify
 from fdegym.runs.models import Run, RunEvent
 
@@ -102,8 +104,20 @@ def append(
         event = RunEvent.objects.create(
             run=run, seq=seq + 1, kind=kind, payload=clean, at=at, hash=digest, signature=sign_event(run.id, digest)
         )
-        transaction.on_commit(lambda: notify.hint(run.id))
+        transaction.on_commit(lambda: _stands(event))
     return event
+
+
+def _stands(event: RunEvent) -> None:
+    """The event is stored: tell who looks, and count it by its kind."""
+    notify.hint(event.run_id)
+    counts.EVENTS.add(kind=event.kind)
+    if event.kind == "run.state":
+        counts.MOVES.add(state=event.payload["to"])
+    if event.kind.startswith(("contact.", "trial.")):
+        counts.CONTACTS.add(kind=event.kind)
+        with contextlib.suppress(ValueError):
+            counts.CHARGES.add(float(event.payload.get("charge", 0)), kind=event.kind)
 
 
 def events(

@@ -13,6 +13,7 @@ from celery import current_app
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from fdegym.presence import keeping
 from stakeholders.desk import Desk, DeskRunning
 from stakeholders.matching import find_match, warm_matchers
 
@@ -24,6 +25,7 @@ class Command(BaseCommand):
     help = "Run the desk: the process behind `ask` and the chat."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        keeping.begin("desk")
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # every run is a socket, every client another
         try:

@@ -15,7 +15,9 @@ from fdegym.gateway.key import hide_this_process, take_key
 from fdegym.gateway.places import configuration
 from fdegym.gateway.providers import Provider, RecordingUnreadable, provider_of
 from fdegym.gateway.server import Gateway
+from fdegym.lib import logs
 from fdegym.lib.errors import FdegymError
+from fdegym.presence import keeping
 
 
 class Command(BaseCommand):
@@ -23,10 +25,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         hide_this_process()
+        keeping.begin("gateway")
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # every run is a socket, every client another
         try:
-            asyncio.run(_serve(take_key()))
+            key = take_key()
+            logs.hide(key)
+            asyncio.run(_serve(key))
         except (FdegymError, RecordingUnreadable, OSError) as problem:
             raise CommandError(str(problem)) from problem
 
