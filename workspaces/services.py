@@ -22,6 +22,7 @@ from workspaces.runtime.spec_file import pack_directory, spec_document
 from workspaces.terminal.record import asciicast
 
 START_TIMEOUT_S = 120.0
+ASKED_SOON_S = 2.0
 SYSTEM = "/workspace/system"
 
 
@@ -263,3 +264,19 @@ def terminal_record(run_id: str, number: int) -> Iterator[str]:
 def keeper_answers() -> dict[str, Any]:
     """For health checks: the keeper's pid. Raises ``ServiceUnavailable``."""
     return keeper().request("ping", timeout_s=5)[0]
+
+
+def keeper_figures() -> dict[str, Any]:
+    """What the keeper counts and holds (``workspaces.keeper.telling``). Raises ``ServiceUnavailable``, soon."""
+    figures: dict[str, Any] = keeper().request("figures", timeout_s=ASKED_SOON_S)[0]["figures"]
+    return figures
+
+
+def keeper_workspaces() -> list[dict[str, Any]]:
+    """Every workspace on this host, as the keeper finds it there."""
+    return list(keeper().request("workspaces", timeout_s=10)[0]["workspaces"])
+
+
+def keeper_report() -> RuntimeReport:
+    """Whether the keeper's host runs sandboxes, and what enforces their limits there."""
+    return RuntimeReport(**keeper().request("report", timeout_s=10)[0]["report"])

@@ -84,7 +84,7 @@ class Room:
         if time.monotonic() - self._measured_at > FRESH_S or not self._fits(wanted_mb):
             await self._measure(known)
         if not self._fits(wanted_mb):
-            count, held_mb = len(self._held_mb), sum(self._held_mb.values())
+            count, held_mb = len(self._held_mb), self.held_mb()
             logger.warning(
                 "no room for the workspace of run %s, which may take %d MB: %d of %d workspaces hold %d of %d MB",
                 *(run_id, wanted_mb, count, self.capacity.workspaces, held_mb, self.capacity.memory_mb),
@@ -98,11 +98,14 @@ class Room:
         self.refused.pop(run_id, None)
         self._held_mb[run_id] = wanted_mb
 
+    def held_mb(self) -> int:
+        """What the open workspaces held when they were last asked, and of those started since all that they can take."""
+        return sum(self._held_mb.values())
+
     def _fits(self, wanted_mb: int) -> bool:
         if not self._held_mb:
             return True  # on however small a machine, one person can work
-        held_mb = sum(self._held_mb.values())
-        return len(self._held_mb) < self.capacity.workspaces and held_mb + wanted_mb <= self.capacity.memory_mb
+        return len(self._held_mb) < self.capacity.workspaces and self.held_mb() + wanted_mb <= self.capacity.memory_mb
 
     async def _measure(self, known: Mapping[str, Workspace]) -> None:
         """Ask every workspace what it holds; who does not run holds nothing."""

@@ -16,13 +16,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fdegym.lib import counts, logs
 from fdegym.lib.errors import FdegymError
+from workspaces.keeper import telling
 from workspaces.keeper.capacity import Capacity, Room, capacity_of, machine_memory_mb
 from workspaces.keeper.connection import Connection
 from workspaces.keeper.workspace import TerminalRefused, Workspace
 from workspaces.runtime.base import SandboxState
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
-from workspaces.runtime.errors import SandboxError, SandboxFileProblem
+from workspaces.runtime.errors import HostFull, SandboxError, SandboxFileProblem
 from workspaces.runtime.spec_file import parse_spec
 from workspaces.terminal.protocol import size_or_none
 
@@ -67,8 +69,8 @@ class Keeper:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sandbox")
         self.workspaces: dict[str, Workspace] = {}
         self._starts = asyncio.Semaphore(settings.starts_at_once)
-        self._waiting = 0
-        self._room = Room(settings.capacity)
+        self.starts_waiting = 0
+        self.room = Room(settings.capacity)
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def workspace(self, run_id: str) -> Workspace:
@@ -137,6 +139,7 @@ class Keeper:
     async def handle(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         """Answer one request; every problem becomes an answer."""
         operation = getattr(self, "on_" + str(request.get("op")), None)
+        logs.bind_anew(run=request.get("run"))  # for as long as this connection
         try:
             if operation is None:
                 raise RequestUnknown(f"The keeper does not know {request.get('op')!r}.")
@@ -156,28 +159,46 @@ class Keeper:
     async def on_ping(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         connection.answer({"pid": os.getpid()})
 
+    async def on_figures(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"figures": await telling.figures(self)})
+
+    async def on_workspaces(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"workspaces": await telling.workspaces(self)})
+
     async def on_report(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         report = await asyncio.to_thread(self.runtime.report)
         connection.answer({"report": {**asdict(report), "limits_enforced_by": dict(report.limits_enforced_by)}})
 
     async def on_open(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         workspace = self.workspace(request["run"])
-        if self._waiting >= self.settings.starts_waiting_max:
-            connection.refuse("busy", f"{self._waiting} workspaces are waiting to start; try again in a minute.")
+        if self.starts_waiting >= self.settings.starts_waiting_max:
+            connection.refuse("busy", f"{self.starts_waiting} workspaces are waiting to start; try again in a minute.")
+            counts.STARTS.add(outcome="refused")
             return
-        self._waiting += 1
+        self.starts_waiting += 1
+        outcome, begun = "failed", time.monotonic()
         try:
             spec = parse_spec(request["spec"])
-            async with self._starts, self._room.for_start(workspace.run_id, spec.limits, self.workspaces):
+            if await workspace.state() is SandboxState.RUNNING:
+                outcome = "ran"
+            async with self._starts, self.room.for_start(workspace.run_id, spec.limits, self.workspaces):
                 await workspace.open(spec)
+            outcome = "ran" if outcome == "ran" else "ok"
+        except HostFull:
+            outcome = "refused"
+            raise
         finally:
-            self._waiting -= 1
+            self.starts_waiting -= 1
+            if outcome != "ran":
+                counts.STARTS.add(outcome=outcome)
+        if outcome == "ok":
+            counts.START_SECONDS.add(time.monotonic() - begun)
         connection.answer({"state": "running"})
 
     async def on_state(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        refused = self._room.refused.get(request["run"])
+        refused = self.room.refused.get(request["run"])
         state = await self.workspace(request["run"]).state()
-        connection.answer({"state": state, "starts_waiting": self._waiting, "refused": refused})
+        connection.answer({"state": state, "starts_waiting": self.starts_waiting, "refused": refused})
 
     async def on_stop(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         await self.workspace(request["run"]).stop("stopped")
@@ -191,7 +212,7 @@ class Keeper:
         """Destroy a workspace from any state."""
         await self.workspace(run_id).destroy()
         self.workspaces.pop(run_id, None)
-        self._room.refused.pop(run_id, None)
+        self.room.refused.pop(run_id, None)
 
     async def on_touch(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         self.workspace(request["run"]).touch()
@@ -299,8 +320,7 @@ class Keeper:
     # terminals
 
     async def on_terminals(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        terminals = self.workspace(request["run"]).terminals
-        connection.answer({"terminals": sorted(number for number, each in terminals.items() if not each.ended)})
+        connection.answer({"terminals": self.workspace(request["run"]).live_terminals()})
 
     async def on_close_terminal(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         await self.workspace(request["run"]).close_terminal(int(request["number"]))

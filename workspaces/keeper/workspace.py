@@ -135,6 +135,10 @@ class Workspace:
 
     # terminals
 
+    def live_terminals(self) -> list[int]:
+        """Numbers of the terminals whose shells live."""
+        return sorted(number for number, each in self.terminals.items() if not each.ended)
+
     def record_path(self, number: int) -> Path:
         return self._records / f"terminal-{number}.record"
 
@@ -146,7 +150,7 @@ class Workspace:
                 return session, False
             if not owner:
                 raise TerminalRefused("no_terminal", "This terminal is not open.")
-            if sum(not each.ended for each in self.terminals.values()) >= self._terminals_max:
+            if len(self.live_terminals()) >= self._terminals_max:
                 text = f"At most {self._terminals_max} terminals can be open: close one first."
                 raise TerminalRefused("too_many", text)
             if not 1 <= number <= NUMBERS_A_SHELL * self._terminals_max:  # each number has a record of its own
