@@ -10,15 +10,21 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from fdegym.lib import draining
+
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def kept_alive(beat: Callable[[], bool], what: str, *, every_s: float, longest_s: float) -> Iterator[None]:
+def kept_alive(
+    beat: Callable[[], bool], what: str, *, hand_back: Callable[[], object], every_s: float, longest_s: float
+) -> Iterator[None]:
     """Call ``beat`` every ``every_s`` while the block runs, from a thread with its own connection, until it says False.
 
     After ``longest_s`` it stops as well: a worker that hangs must not hold its work for ever. A beat that fails is only
     logged: as long as the database is away nobody can take over either.
+
+    A worker that was told to stop and has had its time calls ``hand_back`` instead, and leaves (``fdegym.lib.draining``).
     """
     stop = threading.Event()
     last = time.monotonic() + longest_s
@@ -30,6 +36,11 @@ def kept_alive(beat: Callable[[], bool], what: str, *, every_s: float, longest_s
                     logger.error("%s takes longer than %.0f s", what, longest_s)
                     return
                 try:
+                    if draining.is_over():
+                        hand_back()
+                        logger.warning("this worker was told to stop and hands %s back", what)
+                        draining.leave()
+                        return
                     if not beat():
                         return
                 except Exception:

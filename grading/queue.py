@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -161,7 +161,26 @@ def beating(submission: Submission, *, longest_s: float) -> AbstractContextManag
             return False
         return True
 
-    return kept_alive(beat, f"submission {submission.pk}", every_s=HEARTBEAT_S, longest_s=longest_s)
+    return kept_alive(
+        beat,
+        f"submission {submission.pk}",
+        hand_back=lambda: hand_back(submission),
+        every_s=HEARTBEAT_S,
+        longest_s=longest_s,
+    )
+
+
+def hand_back(submission: Submission) -> None:
+    """The worker was told to stop: another takes the submission at once, and the attempt is not counted."""
+    handed_back = _mine(submission).update(
+        state=SubmissionState.QUEUED,
+        attempts=F("attempts") - 1,
+        lease_owner="",
+        lease_until=None,
+        progress={"step": "queued", "done": 0, "total": 0, "what": "the grader was stopped; the next one takes it"},
+    )
+    if handed_back:
+        notify.hint(submission.run_id)
 
 
 @contextmanager

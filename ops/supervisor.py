@@ -24,6 +24,7 @@ from pathlib import Path
 import place
 
 STOP_PATIENCE_S = 8.0
+DRAIN_S = 3  #: for what is being answered or graded; somebody waits at the terminal
 LONGEST_PAUSE_S = 10.0
 HEALTHY_AFTER_S = 20.0
 PR_SET_PDEATHSIG = 1
@@ -124,37 +125,6 @@ def services(home: Path, bind: str, port: int, var: Path, sockets: Path) -> list
     python = str(home / ".venv" / "bin" / "python")
     logs = var / "logs"
     logs.mkdir(exist_ok=True)
-    site = [
-        "-m",
-        "uvicorn",
-        "fdegym.asgi:application",
-        "--app-dir",
-        str(home / "platform"),
-        "--host",
-        bind,
-        "--port",
-        str(port),
-    ]
-    site += [
-        "--loop",
-        "uvloop",
-        "--http",
-        "httptools",
-        "--ws",
-        "websockets-sansio",
-        "--no-access-log",
-        # its line for each WebSocket would hold the ticket
-        "--log-level",
-        "warning",
-        "--lifespan",
-        "off",
-    ]
-    site += ["--timeout-graceful-shutdown", "3", "--ws-max-size", "2097152", "--ws-per-message-deflate", "false"]
-    site += (
-        ["--forwarded-allow-ips", os.environ.get("FDEGYM_PROXIES", "") or "127.0.0.1"]
-        if behind_proxy()
-        else ["--no-proxy-headers"]
-    )
     keeper = [
         "-m",
         "workspaces.keeper",
@@ -166,12 +136,8 @@ def services(home: Path, bind: str, port: int, var: Path, sockets: Path) -> list
     worker = ["-m", "celery", "-A", "fdegym", "worker", "-B", "-s", str(var / "beat-schedule"), "--concurrency", "2"]
     worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle", "-n", "worker@localhost"]
     commands = {"keeper": keeper, "desk": [str(home / "manage.py"), "desk"]}
-    commands |= {"gateway": [str(home / "manage.py"), "gateway"], "worker": worker, "site": site}
+    commands |= {"gateway": [str(home / "manage.py"), "gateway"], "worker": worker, "site": ["-m", "fdegym.serve"]}
     return [Service(name, [python, *argv], logs / f"{name}.log") for name, argv in commands.items()]
-
-
-def behind_proxy() -> bool:
-    return bool(os.environ.get("FDEGYM_PROXIES"))
 
 
 def refuse_taken_port(bind: str, port: int) -> None:
@@ -227,6 +193,7 @@ def main() -> int:
     lock = only_one(var)
     refuse_taken_port(bind, port)
     environment = {
+        "FDEGYM_DRAIN_S": str(DRAIN_S),
         **os.environ,
         "PYTHONPATH": f"{home}:{home / 'platform'}",
         "DJANGO_SETTINGS_MODULE": "fdegym.settings",

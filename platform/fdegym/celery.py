@@ -19,9 +19,10 @@ from celery.signals import (
     task_prerun,
     worker_process_init,
     worker_process_shutdown,
+    worker_shutting_down,
 )
 
-from fdegym.lib import logs
+from fdegym.lib import draining, logs
 
 app = Celery("fdegym")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -53,6 +54,17 @@ def say_that_it_leaves(**_: object) -> None:
     from fdegym.presence import keeping
 
     keeping.leave()
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def leave_in_order(**_: object) -> None:
+    draining.leave_when_asked()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def finish_or_hand_back(**_: object) -> None:
+    """Told to stop: its children finish what they can within the time, and hand back the rest."""
+    draining.begin(app.conf.worker_drain_s)
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]

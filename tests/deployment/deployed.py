@@ -101,6 +101,14 @@ class DeployedSite:
         self._worker = self._start("worker", "celery", "-A", "tests.deployment.hasty", "worker", *options)
         until(lambda: self.log("worker").count(" ready.") > before, "the worker is ready", within_s=60)
 
+    def stop_worker(self) -> int:
+        """SIGTERM to the worker's first process, as every deployment sends it; its exit status."""
+        assert self._worker is not None
+        self._worker.terminate()
+        status = self._worker.wait(120)
+        until(lambda: not living_members(self._worker.pid), "the worker's children and its scheduler are gone")
+        return status
+
     def kill_worker(self) -> None:
         """``kill -9`` of the worker alone, as a machine short of memory does it; its children have to notice."""
         assert self._worker is not None

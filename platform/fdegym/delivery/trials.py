@@ -19,13 +19,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from fdegym.catalog.scenarios import get_scenario
 from fdegym.delivery.begin import reopen_workspace
 from fdegym.delivery.models import TrialRun, TrialState
-from fdegym.lib import counts, logs
+from fdegym.lib import counts, draining, logs
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunEvent, RunState
 from grading.beating import kept_alive
@@ -62,7 +62,7 @@ class TrialLost(Exception):
 def run_trials() -> int:
     """Run every trial that waits or was left behind; how many were taken."""
     taken = 0
-    while (trial := take_trial()) is not None:
+    while not draining.has_begun() and (trial := take_trial()) is not None:
         carry_out(trial)
         taken += 1
     return taken
@@ -274,7 +274,16 @@ def _beating(trial: TrialRun) -> AbstractContextManager[None]:
     def beat() -> bool:
         return bool(_mine(trial).update(lease_until=timezone.now() + LEASE))
 
-    return kept_alive(beat, f"trial {trial.pk}", every_s=HEARTBEAT_S, longest_s=LONGEST_S)
+    return kept_alive(
+        beat, f"trial {trial.pk}", hand_back=lambda: _hand_back(trial), every_s=HEARTBEAT_S, longest_s=LONGEST_S
+    )
+
+
+def _hand_back(trial: TrialRun) -> None:
+    """The worker was told to stop: another takes the trial at once, and the attempt is not counted."""
+    _mine(trial).update(
+        state=TrialState.WAITING, attempts=F("attempts") - 1, lease_owner="", lease_until=None, progress={}
+    )
 
 
 def _note(trial: TrialRun, step: str, done: int = 0, total: int = 0) -> None:
