@@ -128,6 +128,7 @@ CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_DRAIN_S = ENVIRONMENT.drain_s
 if ENVIRONMENT.redis_url:
     CELERY_BROKER_URL = ENVIRONMENT.broker_url
     # A message is a wake-up for work that the database holds: better lost than somebody kept waiting for the broker.
@@ -160,6 +161,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "fdegym.delivery.tasks.try_systems",
         "schedule": 10.0,
         "options": {"expires": 10},
+    },
+    "remove what is kept no longer": {
+        "task": "fdegym.delivery.tasks.remove_what_is_old",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
     },
     "remove what no run owns": {
         "task": "fdegym.delivery.tasks.sweep_workspaces",

@@ -101,10 +101,14 @@ class DeployedSite:
         self._worker = self._start("worker", "celery", "-A", "tests.deployment.hasty", "worker", *options)
         until(lambda: self.log("worker").count(" ready.") > before, "the worker is ready", within_s=60)
 
-    def stop_worker(self) -> int:
-        """SIGTERM to the worker's first process, as every deployment sends it; its exit status."""
+    def tell_worker_to_stop(self) -> None:
+        """SIGTERM to the worker's first process, as every deployment sends it."""
         assert self._worker is not None
         self._worker.terminate()
+
+    def until_worker_ended(self) -> int:
+        """Its exit status, when it and all its children are gone."""
+        assert self._worker is not None
         status = self._worker.wait(120)
         until(lambda: not living_members(self._worker.pid), "the worker's children and its scheduler are gone")
         return status

@@ -14,6 +14,7 @@ from typing import Any
 
 from fdegym.delivery.evidence import UNREADABLE, Evidence, NotChecked, read_evidence
 from fdegym.delivery.given import GIVEN, ask_hash, hashes_of
+from fdegym.delivery.retention import SUBMISSION, removed_of
 from fdegym.gateway import audit as model_calls
 from fdegym.gateway.use import use_of_events
 from fdegym.runs import audit as logs
@@ -241,6 +242,8 @@ def _system(evidence: Evidence) -> str:
         with submission.sealed.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as problem:
+        if (gone := removed_of(evidence.run).get(SUBMISSION)) is not None:
+            raise NotChecked(f"By the site's rule the sealed system was removed on {gone:%Y-%m-%d}.") from problem
         raise NotChecked(f"The sealed system cannot be read on this host: {problem.strerror}.") from problem
     _require(
         f"The sealed system is not what was handed in: {digest[:12]}… instead of {submission.sha256[:12]}…."

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from fdegym.delivery.begin import prepare_run
 from fdegym.delivery.leftovers import remove_leftovers
+from fdegym.delivery.retention import apply_retention
 from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.delivery.trials import run_trials
 from fdegym.lib import logs
@@ -49,6 +50,12 @@ def prepare(run_id: str) -> None:
 def try_systems() -> None:
     """Run the trials that were asked for. A message wakes it, and every 10 s it looks for what no message announced."""
     run_trials()
+
+
+@shared_task  # type: ignore[untyped-decorator]
+def remove_what_is_old() -> None:
+    """Remove what this host has kept for as long as the site's rule says."""
+    apply_retention()
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from fdegym.accounts.access import login_required_for_parts, signed_in
 from fdegym.catalog.scenarios import get_scenario, scenarios
+from fdegym.delivery.retention import kept_in_words
 from fdegym.delivery.submit import abandon_run
 from fdegym.lib.errors import RunStateConflict
 from fdegym.pages.customer import directory
@@ -123,6 +124,7 @@ def grading(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
         "share": share,
         "slow": _why_slow(submission) if submission else "",
         "void_reason": "" if waiting else (submission.void_reason if submission else "") or run.state_reason,
+        "kept": kept_in_words(run),
     }
     part = request.htmx  # type: ignore[attr-defined]
     return render(request, "pages/grading_progress.html" if part else "pages/grading.html", context)
@@ -162,6 +164,7 @@ def debrief(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     people = {person.id: (person.name, person.role) for person in directory(scenario)}
     context = debrief_context(run, grade, scenario, people)
     context |= {"run": run, "card": _customer_of(run), "other_customers": len(scenarios()) > 1}
+    context["kept"] = kept_in_words(run)
     return render(request, "pages/debrief.html", context)
 
 

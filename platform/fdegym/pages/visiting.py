@@ -16,6 +16,7 @@ from fdegym.accounts.access import signed_in
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, is_offered, scenarios
 from fdegym.delivery.begin import begin_run
+from fdegym.delivery.retention import keeping
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
 from fdegym.lib.errors import FdegymError
 from fdegym.pages.customer import LEVEL_WORDS, directory, sign_off, sources, sponsors_request
@@ -107,6 +108,7 @@ def scenario(request: HttpRequest, scenario_id: str) -> HttpResponse:
         "admitted": admitted_evidence(found),
         "release": found.release[:12],
         "salted": bool(settings.WORLD_SALT),
+        "keeping": keeping().sentence,
         "sign_off": sign_off(found),
         "sources": sources(found),
         "my_runs": rows_of(own, {one.id: one.customer}),
