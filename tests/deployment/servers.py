@@ -108,13 +108,14 @@ class Postgres(Server):
     def __init__(self, programs: Path) -> None:
         super().__init__("fdpg-")
         self.programs = programs
+        self.settings: dict[str, str] = dict(POSTGRES_SETTINGS)
         made = self._asked(
             f"{programs}/initdb -D {self.directory}/data -A trust -U {ROLE} -E UTF8 --locale C.UTF-8 --no-sync".split()
         )
         assert made.returncode == 0, made.stdout + made.stderr
 
     def start(self) -> None:
-        options = [part for name, value in POSTGRES_SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        options = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         self._spawn([self.programs / "postgres", "-D", self.directory / "data", "-k", self.directory, *options])
         self._until_it_answers(
             lambda: self._asked([self.programs / "pg_isready", "-q", "-h", self.directory]).returncode == 0

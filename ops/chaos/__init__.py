@@ -1,0 +1,1 @@
+"""The fault test, `make chaos`: people work, parts of the product are killed under them, an auditor counts."""
