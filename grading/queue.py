@@ -212,7 +212,8 @@ def _decide_void(locked: Submission, reason: str, detail: str) -> None:
     locked.save()
     if locked.run.state == RunState.SUBMITTED:
         transition(locked.run_id, RunState.VOID, reason)
-    logger.error("submission %s of run %s is void: %s\n%s", locked.pk, locked.run_id, reason, detail)
+    # the detail stands with the submission, for operators: it may hold what the delivery printed
+    logger.error("submission %s of run %s is void: %s", locked.pk, locked.run_id, reason)
 
 
 def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) -> bool:
@@ -230,7 +231,7 @@ def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) ->
         locked.not_before = timezone.now() + RETRY_PAUSE * locked.attempts
         locked.progress = {"step": "queued", "done": 0, "total": 0, "what": f"{reason} It will be tried again."[:200]}
         locked.save()
-    logger.warning("submission %s, attempt %s: %s\n%s", submission.pk, submission.attempts, reason, detail)
+    logger.warning("submission %s, attempt %s: %s", submission.pk, submission.attempts, reason)
     notify.hint(submission.run_id)
     return False
 

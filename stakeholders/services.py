@@ -81,6 +81,11 @@ def open_desk(run_id: RunId) -> None:
     _desk().ask("open", run_id)
 
 
+def desk_answers(timeout_s: float = 2.0) -> None:
+    """For health checks. Raises ``DeskSilent``."""
+    DeskClient(Path(settings.DESK_DIR) / SITE_SOCKET_NAME, timeout_s).ask("ping", "")
+
+
 def directory(run_id: RunId) -> list[Item]:
     """``id, name, role, persona`` of everybody in the customer's directory."""
     return shown_directory(script_of(get_run(run_id)))

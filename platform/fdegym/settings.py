@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "fdegym.leaderboard",
     "fdegym.authoring",
     "fdegym.pages",
+    "fdegym.operations",
     "fdegym.checks.SiteConfig",
 ]
 

@@ -28,9 +28,14 @@ FOR_ACCOUNTS = {
     "account_change_password",
 }
 OF_A_RUN = {"grading", "debrief", "run-give-up", "run-export"}
+#: ``tests/operations`` tries them.
+FOR_OPERATORS = {
+    *("operations", "operations-runs", "operations-run", "operations-queues", "operations-hosts"),
+    *("operations-log", "operations-act"),
+}
 BY_POST_ALONE = {"scenario-begin": ("bakery_orders",), "theme": ()}
 SIGNING_OUT = {"account_logout"}
-FOR_MACHINES = {"health"}
+FOR_MACHINES = {"health", "ready", "metrics"}
 
 
 def names_of_all_addresses():
@@ -49,7 +54,7 @@ def is_the_workbenchs(name):
 
 
 def test_every_address_is_covered_here():
-    listed = {*OPEN_TO_ALL, *FOR_ACCOUNTS, *OF_A_RUN, *BY_POST_ALONE, *SIGNING_OUT, *FOR_MACHINES}
+    listed = {*OPEN_TO_ALL, *FOR_ACCOUNTS, *OF_A_RUN, *BY_POST_ALONE, *SIGNING_OUT, *FOR_MACHINES, *FOR_OPERATORS}
     assert {name for name in names_of_all_addresses() if not is_the_workbenchs(name)} == listed
 
 

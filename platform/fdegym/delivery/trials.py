@@ -180,7 +180,8 @@ def _attempt(trial: TrialRun) -> TrialResult | None:
 
 
 def _void(trial: TrialRun, detail: str) -> TrialResult:
-    logger.error("trial %s of run %s is void: %s", trial.pk, trial.run_id, detail)
+    # the detail stands with the trial, for operators: it may hold what the delivery printed
+    logger.error("trial %s of run %s is void", trial.pk, trial.run_id)
     _mine(trial).update(operator_detail=detail[:20_000])
     return TrialResult(TrialOutcome.VOID, words=OURS)
 
@@ -189,7 +190,7 @@ def _again(trial: TrialRun, detail: str) -> TrialResult | None:
     """Back into the queue while tries are left, else void."""
     if trial.attempts >= MOST_ATTEMPTS:
         return _void(trial, detail)
-    logger.warning("trial %s of run %s, attempt %s: %s", trial.pk, trial.run_id, trial.attempts, detail)
+    logger.warning("trial %s of run %s, attempt %s came to nothing", trial.pk, trial.run_id, trial.attempts)
     _mine(trial).update(
         state=TrialState.WAITING,
         lease_owner="",
@@ -275,11 +276,11 @@ def _beating(trial: TrialRun) -> AbstractContextManager[None]:
         return bool(_mine(trial).update(lease_until=timezone.now() + LEASE))
 
     return kept_alive(
-        beat, f"trial {trial.pk}", hand_back=lambda: _hand_back(trial), every_s=HEARTBEAT_S, longest_s=LONGEST_S
+        beat, f"trial {trial.pk}", hand_back=lambda: hand_back(trial), every_s=HEARTBEAT_S, longest_s=LONGEST_S
     )
 
 
-def _hand_back(trial: TrialRun) -> None:
+def hand_back(trial: TrialRun) -> None:
     """The worker was told to stop: another takes the trial at once, and the attempt is not counted."""
     _mine(trial).update(
         state=TrialState.WAITING, attempts=F("attempts") - 1, lease_owner="", lease_until=None, progress={}

@@ -74,7 +74,12 @@ class Run(models.Model):
                 name="one_live_run_per_scenario",
             ),
         ]
-        indexes = [models.Index(fields=["user", "-begun_at"]), models.Index(fields=["scenario_id", "state"])]
+        indexes = [
+            models.Index(fields=["user", "-begun_at"]),
+            models.Index(fields=["scenario_id", "state"]),
+            # what sweeps and figures ask for, however many runs are over
+            models.Index(fields=["state", "begun_at"], name="live_runs", condition=Q(state__in=["preparing", "open"])),
+        ]
 
     def __str__(self) -> str:
         return f"{self.scenario_id} {self.level} #{self.attempt} ({self.state})"

@@ -54,6 +54,7 @@ BELONGS = {
     "scenarios": ("scenario", "scenario-begin"),
     "runs": ("run", "grading", "debrief", "run-give-up"),
     "leaderboard": ("leaderboard-scenario",),
+    "operations-runs": ("operations-run",),
     "profile": ("profile-erase", "account_change_password"),
 }
 
