@@ -158,7 +158,7 @@ class Desk:
 
     async def _listen(self, path: Path, run_id: str | None, most_connections: int) -> _Listener:
         """Bind under another name and rename: a client finds the old socket or the new one, never none."""
-        making = path.with_name(f".{path.name}.{os.getpid()}")
+        making = path.with_name(f".{path.name}.new")  # one name: what a killed desk left half made goes with the next
         making.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         bound.setblocking(False)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import httpx
@@ -105,6 +105,9 @@ class Signs:
     def alive(self, line: str, began: float) -> None:
         """Something that began then has come through."""
         self._began[line] = max(began, self._began.get(line, 0.0))
+
+    def all_alive(self, lines: Collection[str]) -> bool:
+        return self._expected >= set(lines) and all(line in self._began for line in lines)
 
     async def back(self, since: float, within_s: float) -> dict[str, float | None]:
         """Line → seconds from ``since`` until it carried something that began after it; None: not within that time.

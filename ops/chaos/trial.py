@@ -9,9 +9,10 @@ import random
 import sqlite3
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -20,7 +21,7 @@ from ops.chaos.faults import KINDS, Planned, Site, plan
 from ops.chaos.network import Network
 from ops.chaos.person import KEPT_FILE, SCENARIO, Person
 from ops.chaos.product import Orphans, Product
-from ops.chaos.report import Happened, Told
+from ops.chaos.report import LINES, Happened, Told
 from ops.chaos.stored import load
 from tests.e2e.stack import own_directory
 
@@ -55,6 +56,11 @@ class _Trial:
     def say(self, words: str) -> None:
         if not self.options.quiet:
             print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
+
+    async def until_all_work(self) -> None:
+        self.say("everybody begins")
+        while not all(person.signs.all_alive(LINES) for person in self.people):
+            await asyncio.sleep(0.2)
 
     async def faults(self, planned: Sequence[Planned], site: Site) -> None:
         for number, fault in enumerate(planned, start=1):
@@ -119,6 +125,7 @@ async def _with_people(trial: _Trial, options: Options) -> Told:
     lives = [asyncio.create_task(person.live(leaving)) for person in trial.people]
     looking = asyncio.create_task(trial.watch_for_orphans())
     try:
+        await _unless_ended(trial.until_all_work(), lives)
         planned = plan(options.seed, options.faults, kinds)
         await _unless_ended(trial.faults(planned, site), lives)
         trial.say("no more faults; everybody hands in")
@@ -149,9 +156,9 @@ async def _with_people(trial: _Trial, options: Options) -> Told:
     )
 
 
-async def _unless_ended(faults: object, lives: Sequence[asyncio.Task[None]]) -> None:
-    """Let faults happen; a person who gave up, which nobody should have to, ends it."""
-    happening = asyncio.ensure_future(faults)  # type: ignore[call-overload]
+async def _unless_ended(course: Coroutine[Any, Any, None], lives: Sequence[asyncio.Task[None]]) -> None:
+    """Do this; a person who gives up, which nobody should have to, ends it."""
+    happening = asyncio.create_task(course)
     await asyncio.wait([happening, *lives], return_when=asyncio.FIRST_COMPLETED)
     for task in (happening, *lives):
         if task.done() and (problem := task.exception()) is not None:

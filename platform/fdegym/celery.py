@@ -4,8 +4,11 @@
 # mypy: disallow-untyped-calls=false
 
 import ctypes
+import logging
 import os
 import signal
+import threading
+import time
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fdegym.settings")
@@ -19,8 +22,10 @@ from celery.signals import (
     task_prerun,
     worker_process_init,
     worker_process_shutdown,
+    worker_ready,
     worker_shutting_down,
 )
+from celery.worker import state
 
 from fdegym.lib import draining, logs
 
@@ -28,7 +33,9 @@ app = Celery("fdegym")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
+logger = logging.getLogger(__name__)
 PR_SET_PDEATHSIG = 1
+LOOK_AT_SCHEDULER_EVERY_S = 1.0
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]
@@ -86,3 +93,22 @@ def put_down(**_: object) -> None:
 def end_with_the_worker(**_: object) -> None:
     """A killed worker takes its scheduler along: else one more would stay behind, and send messages, with each kill."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def end_with_the_scheduler(sender: Any, **_: object) -> None:
+    """A scheduler that dies alone is not started again by Celery, and from then on nothing would be found that no message
+    announced. So the worker ends in order, and whoever looks after it starts both anew.
+    """
+    scheduler = sender.controller.beat
+    if scheduler is not None:
+        threading.Thread(target=end_after, args=[scheduler], name="end with the scheduler", daemon=True).start()
+
+
+def end_after(scheduler: Any) -> None:
+    """Wait for the scheduler's end; unless the worker is ending anyway, have it end too."""
+    while scheduler.is_alive():
+        time.sleep(LOOK_AT_SCHEDULER_EVERY_S)
+    if state.should_stop is None and state.should_terminate is None:
+        logger.error("the scheduler has died; the worker ends, to be started again with a new one")
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -139,7 +139,7 @@ class Gateway:
 
     async def _listen(self, path: Path, served: Served | None, handler: Handler, most: int) -> _Listener:
         """Bind under another name and rename: a client finds the old socket or the new one, never none."""
-        making = path.with_name(f".{os.getpid()}")
+        making = path.with_name(".new")  # one name: what a killed gateway left half made goes with the next
         making.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         bound.setblocking(False)
