@@ -210,6 +210,13 @@ class Flooder(Person):
             self.notes.count("bytes of floods", self.shell.received - before)
 
 
+class Idler(Person):
+    """Has the workbench open and is elsewhere."""
+
+    async def work(self) -> None:
+        await self.over.wait()
+
+
 class Checker(Engineer):
     """For correctness: what a command prints is known to the byte, and is compared."""
 
@@ -232,4 +239,5 @@ KINDS: dict[str, type[Person]] = {
     "submitter": Submitter,
     "flooder": Flooder,
     "checker": Checker,
+    "idler": Idler,
 }

@@ -12,7 +12,7 @@ import tempfile
 import time
 import tomllib
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,38 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 180.0
 LOAD_ACCOUNTS = "load-"  #: how the names of accounts begin that a load has made
 
-#: Accounts with a session each: to sign two hundred people in would measure how dear it is to hash a password.
-MAKE_ACCOUNTS = """
-import json, sys
-from importlib import import_module
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from fdegym.accounts.models import User
-sessions = {}
-for name in json.load(sys.stdin):
-    user = User(username=name)
-    user.set_unusable_password()
-    user.save()
-    session = import_module(settings.SESSION_ENGINE).SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    sessions[name] = session.session_key
-print(json.dumps(sessions))
-"""
-
-#: Runs of these people end with them: workspaces would outlive the site, and accounts the load.
-REMOVE_ACCOUNTS = """
-import json, sys
-from fdegym.accounts.models import User
-from fdegym.runs.models import Run
-from workspaces.services import destroy_workspace
-people = User.objects.filter(username__in=json.load(sys.stdin))
-for run_id in Run.objects.filter(user__in=people).values_list("pk", flat=True):
-    destroy_workspace(str(run_id))
-people.delete()
-"""
+_SHELL = "import json, sys; from ops.load import accounts; print(json.dumps(accounts.{act}(json.load(sys.stdin))))"
 
 
 @dataclass
@@ -83,14 +52,17 @@ class Product:
         mark = f"{LOAD_ACCOUNTS}{os.getpid()}-{len(self.made)}-"
         names = [f"{mark}{each}" for each in range(number)]
         self.made += names
-        found: dict[str, str] = json.loads(self.manage("shell", "-v0", "-c", MAKE_ACCOUNTS, given=json.dumps(names)))
+        found: dict[str, str] = json.loads(self._in_the_site("make", names))
         return found
 
     def remove_accounts(self) -> None:
         """Everything of the load's people: workspaces, runs, accounts."""
         if self.made:
-            self.manage("shell", "-v0", "-c", REMOVE_ACCOUNTS, given=json.dumps(self.made))
+            self._in_the_site("remove", self.made)
             self.made.clear()
+
+    def _in_the_site(self, act: str, names: list[str]) -> str:
+        return self.manage("shell", "-v0", "-c", _SHELL.format(act=act), given=json.dumps(names))
 
 
 def own_environment(directory: Path, port: int) -> dict[str, str]:
@@ -99,17 +71,22 @@ def own_environment(directory: Path, port: int) -> dict[str, str]:
 
 
 @contextmanager
-def started(directory: Path | None = None) -> Iterator[Product]:
-    """A product as `make run` starts it. In a ``directory`` that is given, worlds and the rest are kept for the next."""
+def started(worlds: Path | None = None, *, first: Callable[[Product], object] | None = None) -> Iterator[Product]:
+    """A fresh product as `make run` starts it; ``first`` is done before its processes start.
+
+    ``worlds``: a directory of worlds that are built already; else those of this checkout are taken, if set-up built them.
+    """
     with tempfile.TemporaryDirectory(prefix="fdl", dir="/tmp") as scratch:
-        var = directory or Path(scratch)
-        built = ROOT / "var" / "worlds"
-        if not (var / "worlds").exists() and os.access(built, os.R_OK):
+        var = Path(scratch)
+        built = worlds or ROOT / "var" / "worlds"
+        if os.access(built, os.R_OK | os.X_OK):
             shutil.copytree(built, var / "worlds", ignore=shutil.ignore_patterns("building-*"))
         port = free_port()
         environment = own_environment(var, port)
         product = Product(f"http://127.0.0.1:{port}", environment)
         product.manage("prepare")
+        if first is not None:
+            first(product)
         with (var / "supervisor.log").open("ab") as log:
             supervisor = subprocess.Popen(
                 [sys.executable, "ops/supervisor.py"], cwd=ROOT, env=environment, stdout=log, stderr=log

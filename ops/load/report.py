@@ -34,6 +34,18 @@ def _listed(said: Mapping[str, Any], unit: str = "") -> str:
     return ", ".join(f"{name} {value:,}{unit}" for name, value in said.items()) or "none"
 
 
+def of_machine(found: Mapping[str, Any]) -> str:
+    return (
+        f"{found['cores']} cores ({found['cpu']}), {found['memory_gb']} GB, Linux {found['kernel']}, Python "
+        f"{found['python']}, commit {found['commit']}, {found['at']}"
+    )
+
+
+def of_pages(found: Mapping[str, Any]) -> str:
+    heading = f"pages over {found['people']:,} people and {found['runs']:,} graded runs, one request at a time"
+    return f"{heading}\n\n{table(rows_of(found['notes']))}\n\nerrors: {_listed(found['notes'].errors)}"
+
+
 def of_load(found: Mapping[str, Any]) -> str:
     """A load of people, for a terminal."""
     plan, cost, working = found["plan"], found["cost"], found["working"]
