@@ -4,7 +4,7 @@ MANAGE = $(PYTHON) manage.py
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run test check format admit bench load setup system
+.PHONY: help run test check format admit bench load chaos setup system
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,3 +40,7 @@ bench: ## speed and memory beside peers, as ratios of one run
 load: ## a class at work on the product: what its people wait for, and what it costs
 	@$(PYTHON) ops/setup.py test
 	@$(PYTHON) ops/load $(LOAD)
+
+chaos: ## kill parts of a site under people's hands, a hundred times, and count what is lost or doubled
+	@$(PYTHON) ops/setup.py test
+	@$(PYTHON) -m ops.chaos $(CHAOS)

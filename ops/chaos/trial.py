@@ -26,6 +26,7 @@ from ops.chaos.stored import load
 from tests.e2e.stack import own_directory
 
 WAIT_FOR_PEOPLE_S = 60.0
+WAIT_FOR_WORK_S = 120.0
 SETTLE_S = 240.0  #: at most, for the last grades and for orphans to go
 LOOK_FOR_ORPHANS_EVERY_S = 2.0
 
@@ -62,9 +63,16 @@ class _Trial:
         while not all(person.signs.all_alive(LINES) for person in self.people):
             await asyncio.sleep(0.2)
 
+    async def until_somebody_works(self) -> None:
+        """A fault that nobody is there to see shows nothing; everybody may just be handing in."""
+        deadline = time.time() + WAIT_FOR_WORK_S
+        while time.time() < deadline and not any(person.signs.all_alive(LINES) for person in self.people):
+            await asyncio.sleep(0.2)
+
     async def faults(self, planned: Sequence[Planned], site: Site) -> None:
         for number, fault in enumerate(planned, start=1):
             await asyncio.sleep(fault.pause_s)
+            await self.until_somebody_works()
             began = time.time()
             await KINDS[fault.kind].happen(site, fault.lasts_s)
             over = time.time()
