@@ -28,6 +28,8 @@ TEST_PACKAGES = {
     "postgres": "postgresql",
     "redis-server": "redis-server",
     "tmux": "tmux",
+    "nginx": "nginx-light",
+    "yamllint": "yamllint",  # with it, Debian's Python reads YAML
 }
 #: What people expect in a shell. Root installs it along; nobody is kept from starting for the lack of it.
 COMFORT_PACKAGES = {"vim": "vim-tiny", "nano": "nano", "less": "less"}

@@ -86,6 +86,7 @@ def test_what_the_file_holds_is_checked_like_what_is_given(tmp_path: Path, monke
 
 def test_the_key_of_the_model_is_held_to_the_same_rule(tmp_path: Path) -> None:
     assert take_key({"FDEGYM_GATEWAY_KEY_FILE": secret_file(tmp_path, KEY, 0o440)}) == KEY
+    assert take_key({"FDEGYM_GATEWAY_KEY_FILE": secret_file(tmp_path, "\n")}) == "", "no model is connected"
     with pytest.raises(KeyUnusable, match="chmod 600"):
         take_key({"FDEGYM_GATEWAY_KEY_FILE": secret_file(tmp_path, KEY, 0o644)})
 

@@ -30,7 +30,8 @@ def take_key(environment: MutableMapping[str, str] = os.environ) -> str:
     Raises ``KeyUnusable``.
     """
     try:
-        given = secret(environment, VARIABLE)
+        # a deployment without a model has the file all the same, and nothing in it
+        given = secret(environment, VARIABLE, may_be_empty=True)
     except SecretFileProblem as problem:
         raise KeyUnusable(str(problem)) from problem
     finally:

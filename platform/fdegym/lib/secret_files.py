@@ -15,18 +15,19 @@ class SecretFileProblem(ValueError):
     """A secret that cannot be taken from its file. The text names the variable, never what the file holds."""
 
 
-def secret(variables: Mapping[str, str], name: str) -> str:
+def secret(variables: Mapping[str, str], name: str, *, may_be_empty: bool = False) -> str:
     """What ``name`` says, or what the file says that ``name``\\ ``_FILE`` names; "" where neither is set.
 
-    White space around it is no part of it. Raises ``SecretFileProblem``.
+    White space around it is no part of it. An emptied file must not quietly mean "none", unless it may.
+    Raises ``SecretFileProblem``.
     """
     given, file = variables.get(name, ""), variables.get(name + SUFFIX, "").strip()
     if given.strip() and file:
         raise SecretFileProblem(f"{name} and {name}{SUFFIX} are both set; one must go.")
-    return _content(name + SUFFIX, Path(file)) if file else given
+    return _content(name + SUFFIX, Path(file), may_be_empty) if file else given
 
 
-def _content(variable: str, path: Path) -> str:
+def _content(variable: str, path: Path, may_be_empty: bool) -> str:
     try:
         with path.open("rb") as stream:
             _refuse_what_others_read(variable, path, stream.fileno())
@@ -37,7 +38,8 @@ def _content(variable: str, path: Path) -> str:
         text = content.decode().strip()
     except UnicodeDecodeError:
         text = ""
-    if not text or len(content) > LONGEST_BYTES:
+    empty = may_be_empty and not content.strip()
+    if not (text or empty) or len(content) > LONGEST_BYTES:
         raise SecretFileProblem(f"{variable} names {path}, which holds no secret: it must be a short text.")
     return text
 
