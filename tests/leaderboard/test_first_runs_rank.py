@@ -21,7 +21,7 @@ from django.utils import timezone
 from fdegym.accounts.services import erase_account
 from fdegym.delivery.begin import begin_command_run, begin_run, prepare_run
 from fdegym.delivery.submit import abandon_run, submit_run
-from fdegym.leaderboard.boards import results_of_view, scenario_board
+from fdegym.leaderboard.boards import scenario_board
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs.access import live_run_of
 from fdegym.runs.models import Run, RunState
@@ -29,6 +29,7 @@ from fdegym.runs.services import transition
 from grading.replay import ReplayVoid
 from grading.services import grade_submission, regrade
 from tests.grading.sides import TINY
+from tests.standings import results_of_view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,11 +10,12 @@ from django.urls import reverse
 
 from fdegym.catalog.scenarios import ranked_scenarios, scenarios
 from fdegym.delivery.audit import audit_run
-from fdegym.leaderboard.boards import VIEWS, results_of_view
+from fdegym.leaderboard.boards import VIEWS
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
 from fdegym.runs import log
 from fdegym.runs.models import Run
 from tests.grading.sides import TINY
+from tests.standings import results_of_view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -147,13 +147,13 @@ def test_the_number_of_queries_does_not_grow_with_people_and_runs(visit, graded,
     """FC-107."""
     for person in people(3):
         graded(person)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page(visit(None), *BOARD, view="best")
     for person in people_more(30):
         graded(person)
         graded(person)
     for name, args in (("leaderboard", ()), BOARD):
-        with django_assert_max_num_queries(6):
+        with django_assert_max_num_queries(7):
             page(visit(None), name, args, view="best")
 
 

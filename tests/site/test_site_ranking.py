@@ -9,7 +9,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fdegym.leaderboard.ranking import Result, best_per_person, rank, rank_overall, within_limit
+from fdegym.leaderboard.ranking import OverallStandings, Result, Standings, is_better
 from tests.site.conftest import NOON
 
 
@@ -28,6 +28,14 @@ def result(person, score, *, after_min=60, begun=NOON, run=None, scenario="baker
         score=value,
         resolved=value >= Decimal("0.8") if resolved is None else resolved,
     )
+
+
+def rank(results):
+    return Standings(results).cut()
+
+
+def rank_overall(results, offered):
+    return OverallStandings(offered, results).cut()
 
 
 def order(standings):
@@ -66,13 +74,40 @@ def test_the_order_does_not_depend_on_the_order_of_the_rows(rows):
 
 
 def test_the_limit_of_the_agents_counts_time_from_beginning_to_handing_in():
-    kept = within_limit([result(1, "1", after_min=150), result(2, "1", after_min=151)])
-    assert [one.person for one in kept] == [1]
+    assert [result(1, "1", after_min=minutes).is_within_limit for minutes in (150, 151)] == [True, False]
 
 
-def test_each_person_appears_once_with_their_best_run():
-    runs = [result(1, "0.4", run=1), result(1, "0.9", run=2, begun=NOON + timedelta(days=1)), result(2, "0.6", run=3)]
-    assert order(rank(best_per_person(runs))) == [1, 2]
+def test_of_a_persons_runs_the_one_that_would_stand_first_is_the_better():
+    late = result(1, "0.9", run=2, begun=NOON + timedelta(days=1))
+    assert is_better(late, result(1, "0.4", run=1))
+    assert not is_better(late, result(1, "0.9", run=1))
+
+
+ROWS = st.lists(
+    st.builds(
+        lambda person, score, minutes, scenario: result(
+            person, score, after_min=minutes, scenario=scenario, run=minutes * 100 + person
+        ),
+        st.integers(1, 5),
+        st.sampled_from(["0.5", "0.7", "-3"]),
+        st.integers(1, 9),
+        st.sampled_from(["bakery_orders", "other"]),
+    )
+)
+
+
+@given(ROWS)
+def test_results_that_come_one_by_one_stand_as_those_that_come_at_once(rows):
+    bakery = [row for row in rows if row.scenario_id == "bakery_orders"]
+    single, overall = Standings(), OverallStandings(2)
+    for row in bakery:
+        single.put(row)
+    for row in rows:
+        overall.put(row)
+    assert single.cut() == Standings(bakery).cut()
+    assert overall.cut() == OverallStandings(2, rows).cut()
+    assert [single.of(one.result.person) for one in single.cut()] == single.cut()
+    assert [overall.of(one.person) for one in overall.cut()] == overall.cut()
 
 
 def test_a_scenario_not_begun_counts_as_doing_nothing():

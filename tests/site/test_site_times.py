@@ -68,7 +68,7 @@ def test_an_hour_across_a_change_of_clocks_is_an_hour(zone, begun, offsets, alic
 
 def test_the_limit_of_the_agents_board_does_not_move_with_the_clocks(alice, bob, visit, graded):
     """FC-110: 150 minutes across the hour that comes twice are 150; 151 are too many."""
-    from fdegym.leaderboard.boards import results_of_view
+    from tests.standings import results_of_view
 
     night = datetime(2026, 11, 1, 4, 30, tzinfo=UTC)
     for person, minutes in ((alice, 150), (bob, 151)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,16 +11,8 @@ from typing import Any
 from fdegym.accounts.models import User
 from fdegym.leaderboard.evidence import SHOWN_FROM
 from fdegym.leaderboard.intervals import interval_of
-from fdegym.leaderboard.ranking import (
-    OverallStanding,
-    Result,
-    Standing,
-    best_per_person,
-    rank,
-    rank_overall,
-    within_limit,
-)
-from fdegym.leaderboard.results import all_results, ranked_results, stamp
+from fdegym.leaderboard.kept import KEPT
+from fdegym.leaderboard.ranking import OverallStanding, Result, Standing
 from grading.score import RESOLVED_AT
 from grading.statistics import Interval
 
@@ -96,13 +87,6 @@ class Board:
     summary: Summary | None
 
 
-def results_of_view(view: str, scenario_id: str | None) -> list[Result]:
-    if view == "best":
-        return best_per_person(all_results(scenario_id))
-    results = ranked_results(scenario_id)
-    return within_limit(results) if view == "150" else results
-
-
 def _at(value: float) -> float:
     """−1 to +1 with a tenth to spare on both sides, so that a point on either end is drawn whole."""
     return round((min(max(value, -1.05), 1.05) + 1.1) / 2.2 * 1000.0, 1)
@@ -118,25 +102,12 @@ def _ladder(mean: float, low: float | None = None, high: float | None = None) ->
     )
 
 
-@functools.lru_cache(maxsize=12)
-def _scenario_standings(_stamp: tuple[Any, ...], view: str, scenario_id: str) -> tuple[list[Standing], Summary | None]:
-    """Kept until a grade is added or somebody shows or hides themselves: the stamp is part of the key."""
-    results = results_of_view(view, scenario_id)
-    return rank(results), _summary(results)
-
-
-@functools.lru_cache(maxsize=6)
-def _overall_standings(_stamp: tuple[Any, ...], view: str, offered: frozenset[str]) -> list[OverallStanding]:
-    """As above. Only scenarios on offer count: one that is withdrawn leaves every board at once."""
-    return rank_overall((one for one in results_of_view(view, None) if one.scenario_id in offered), len(offered))
-
-
-def _cut(standings: Sequence[Any], page: int, person_of: Any, viewer_id: int | None) -> tuple[list[Any], int, int]:
+def _cut(standings: Any, page: int, viewer_id: int | None) -> tuple[list[Any], int, int]:
     """One page of the standings; the viewer's own, if on another page, is put where its rank belongs: first or last."""
     pages = max(1, -(-len(standings) // ROWS_PER_PAGE))
     page = min(max(page, 1), pages)
-    shown = list(standings[(page - 1) * ROWS_PER_PAGE : page * ROWS_PER_PAGE])
-    mine = next((one for one in standings if viewer_id is not None and person_of(one) == viewer_id), None)
+    shown = standings.cut((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE)
+    mine = standings.of(viewer_id) if viewer_id is not None else None
     if mine is not None and mine not in shown:
         shown.insert(0 if mine.rank < shown[0].rank else len(shown), mine)
     return shown, page, pages
@@ -147,10 +118,12 @@ def _names(people: set[int]) -> dict[int, str]:
 
 
 def scenario_board(scenario_id: str, view: str, page: int, viewer: User | None) -> Board:
-    """Four queries at most, whatever the number of people and runs."""
-    standings, summary = _scenario_standings(stamp(), view, scenario_id)
+    """A fixed number of queries, whatever the number of people and runs."""
     viewer_id = viewer.pk if viewer else None
-    shown, page, pages = _cut(standings, page, lambda one: one.result.person, viewer_id)
+    with KEPT.current() as kept:
+        standings = kept.standings(view, scenario_id)
+        summary = kept.figure(("summary", view, scenario_id), lambda: _summary(standings.results()))
+        shown, page, pages = _cut(standings, page, viewer_id)
     names = _names({one.result.person for one in shown})
     rows = [_scenario_row(one, names, viewer_id) for one in shown]
     return Board(rows, page, pages, summary)
@@ -181,10 +154,10 @@ def _scenario_row(standing: Standing, names: dict[int, str], viewer_id: int | No
 
 
 def overall_board(scenario_ids: Sequence[str], view: str, page: int, viewer: User | None) -> Board:
-    """Four queries at most. Intervals are drawn for the people on this page alone."""
-    standings = _overall_standings(stamp(), view, frozenset(scenario_ids))
+    """A fixed number of queries. Intervals are drawn for the people on this page alone."""
     viewer_id = viewer.pk if viewer else None
-    shown, page, pages = _cut(standings, page, lambda one: one.person, viewer_id)
+    with KEPT.current() as kept:
+        shown, page, pages = _cut(kept.overall(view, frozenset(scenario_ids)), page, viewer_id)
     names = _names({one.person for one in shown})
     rows = [_overall_row(one, names, viewer_id) for one in shown]
     return Board(rows, page, pages, None)

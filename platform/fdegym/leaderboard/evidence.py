@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from fdegym.leaderboard.intervals import interval_of
+from fdegym.leaderboard.kept import KEPT
 from fdegym.leaderboard.ranking import Result
-from fdegym.leaderboard.results import ranked_counts, ranked_results
 from grading.statistics import Interval
 
 #: Below this many runs a mean would give away single people's scores.
@@ -44,14 +45,30 @@ def _summed(results: list[Result]) -> Evidence:
 
 def evidence_of(scenario_id: str) -> Evidence:
     """Everybody's first run counts here, also of people who are on no board: no name is near it."""
-    return _summed(ranked_results(scenario_id, shown_only=False))
+    with KEPT.current() as kept:
+        return kept.figure(
+            ("evidence", scenario_id),
+            lambda: _summed([one for one in kept.first.values() if one.scenario_id == scenario_id]),
+        )
 
 
 def evidence_by_scenario(scenario_ids: Iterable[str]) -> dict[str, Evidence]:
-    """For the catalogue: one query, whatever the number of scenarios. Means are left to the scenario's own page."""
-    counts = ranked_counts()
-    found = {}
-    for scenario_id in scenario_ids:
-        runs, resolved = counts.get(scenario_id, (0, 0))
-        found[scenario_id] = Evidence(runs=runs, resolved=resolved if runs >= SHOWN_FROM else 0)
-    return found
+    """For the catalogue: all at once. Means are left to the scenario's own page."""
+    with KEPT.current() as kept:
+        runs, resolved = kept.figure(("counts",), lambda: _counted(kept.first.values()))
+    return {
+        scenario_id: Evidence(
+            runs=runs[scenario_id], resolved=resolved[scenario_id] if runs[scenario_id] >= SHOWN_FROM else 0
+        )
+        for scenario_id in scenario_ids
+    }
+
+
+def _counted(results: Iterable[Result]) -> tuple[Counter[str], Counter[str]]:
+    """Scenario → number of results, and of those that resolved it."""
+    runs: Counter[str] = Counter()
+    resolved: Counter[str] = Counter()
+    for result in results:
+        runs[result.scenario_id] += 1
+        resolved[result.scenario_id] += result.resolved
+    return runs, resolved

@@ -8,7 +8,8 @@ the order is total and the same on every page.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -38,6 +39,10 @@ class Result:
     @property
     def time_used(self) -> timedelta:
         return self.submitted_at - self.begun_at
+
+    @property
+    def is_within_limit(self) -> bool:
+        return self.time_used <= AGENTS_LIMIT
 
     @property
     def floored(self) -> Decimal:
@@ -70,65 +75,92 @@ def _place(result: Result) -> tuple[Decimal, datetime, uuid.UUID]:
     return (-result.score, result.submitted_at, result.run_id)
 
 
-def within_limit(results: Iterable[Result], limit: timedelta = AGENTS_LIMIT) -> list[Result]:
-    return [result for result in results if result.time_used <= limit]
+def is_better(result: Result, than: Result) -> bool:
+    """Whether it stands before the other."""
+    return _place(result) < _place(than)
 
 
-def best_per_person(results: Iterable[Result]) -> list[Result]:
-    """Each person's best run of each scenario: the one that stands first among their own."""
-    best: dict[tuple[int, str], Result] = {}
-    for result in results:
-        key = (result.person, result.scenario_id)
-        if key not in best or _place(result) < _place(best[key]):
-            best[key] = result
-    return list(best.values())
+class Standings:
+    """Of one scenario: one result per person, in order. A result is put in without ordering all others again."""
+
+    def __init__(self, results: Iterable[Result] = ()) -> None:
+        self._own = {result.person: result for result in results}
+        self._order = sorted(self._own.values(), key=_place)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def put(self, result: Result) -> None:
+        """Add a person's result, in the place of the one they had."""
+        former = self._own.get(result.person)
+        if former is not None:
+            del self._order[bisect_left(self._order, _place(former), key=_place)]
+        self._own[result.person] = result
+        insort(self._order, result, key=_place)
+
+    def cut(self, first: int = 0, last: int | None = None) -> list[Standing]:
+        """Those from place ``first``, counted from 0, to before ``last``."""
+        return [self._standing(at) for at in range(len(self._order))[first:last]]
+
+    def of(self, person: int) -> Standing | None:
+        own = self._own.get(person)
+        return None if own is None else self._standing(bisect_left(self._order, _place(own), key=_place))
+
+    def results(self) -> list[Result]:
+        return list(self._order)
+
+    def _standing(self, at: int) -> Standing:
+        result = self._order[at]
+        beside = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
+        return Standing(at + 1, result, any(other.score == result.score for other in beside))
 
 
-def rank(results: Iterable[Result]) -> list[Standing]:
-    """Standings of one scenario, one result per person."""
-    ordered = sorted(results, key=_place)
-    return [
-        Standing(
-            rank=index,
-            result=result,
-            tied=any(
-                0 <= other < len(ordered) and ordered[other].score == result.score for other in (index - 2, index)
-            ),
-        )
-        for index, result in enumerate(ordered, start=1)
-    ]
-
-
-def rank_overall(results: Iterable[Result], scenarios_on_offer: int) -> list[OverallStanding]:
-    """Standings over all scenarios, from one result per person and scenario.
+class OverallStandings:
+    """Over all scenarios on offer, from one result per person and scenario.
 
     Equal totals: whoever had handed in the last of the deliveries that make it up earlier.
     """
-    by_person: dict[int, list[Result]] = {}
-    for result in results:
-        by_person.setdefault(result.person, []).append(result)
-    offered = max(scenarios_on_offer, 1)
-    rows: list[tuple[Decimal, datetime, int, Sequence[Result]]] = [
-        (
-            sum((one.floored for one in own), Decimal(0)) / offered,
-            max(one.submitted_at for one in own),
-            person,
-            own,
-        )
-        for person, own in by_person.items()
-    ]
-    rows.sort(key=lambda row: (-row[0], row[1], row[2]))
-    totals = [row[0] for row in rows]
-    return [
-        OverallStanding(
-            rank=index,
+
+    def __init__(self, offered: int, results: Iterable[Result] = ()) -> None:
+        self._offered = max(offered, 1)
+        self._own: dict[int, dict[str, Result]] = {}
+        for result in results:
+            self._own.setdefault(result.person, {})[result.scenario_id] = result
+        self._order = sorted(self._row(person) for person in self._own)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def _row(self, person: int) -> tuple[Decimal, datetime, int]:
+        own = self._own[person].values()
+        total = sum((one.floored for one in own), Decimal(0)) / self._offered
+        return -total, max(one.submitted_at for one in own), person
+
+    def put(self, result: Result) -> None:
+        """Add a person's result of a scenario, in the place of the one they had."""
+        if result.person in self._own:
+            del self._order[bisect_left(self._order, self._row(result.person))]
+        self._own.setdefault(result.person, {})[result.scenario_id] = result
+        insort(self._order, self._row(result.person))
+
+    def cut(self, first: int = 0, last: int | None = None) -> list[OverallStanding]:
+        """Those from place ``first``, counted from 0, to before ``last``."""
+        return [self._standing(at) for at in range(len(self._order))[first:last]]
+
+    def of(self, person: int) -> OverallStanding | None:
+        return self._standing(bisect_left(self._order, self._row(person))) if person in self._own else None
+
+    def _standing(self, at: int) -> OverallStanding:
+        lost, _, person = self._order[at]
+        beside = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
+        own = self._own[person].values()
+        return OverallStanding(
+            rank=at + 1,
             person=person,
-            total=total,
+            total=-lost,
             begun=len(own),
             resolved=sum(one.resolved for one in own),
             scores=tuple(sorted(one.floored for one in own)),
             time_used=sum((one.time_used for one in own), timedelta()),
-            tied=any(0 <= other < len(totals) and totals[other] == total for other in (index - 2, index)),
+            tied=any(other[0] == lost for other in beside),
         )
-        for index, (total, _, person, own) in enumerate(rows, start=1)
-    ]
