@@ -78,7 +78,8 @@ window.Workbench = (() => {
   // An id made here lets a retried request be recognised: one message, one reply.
   const newId = () => (crypto.randomUUID ? crypto.randomUUID() : [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join(""));
 
-  const backOff = (attempt) => Math.min(10000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+  // A site that restarts loses all its pages in one moment: they come back spread over the whole pause, not at its end.
+  const backOff = (attempt) => 50 + Math.min(10000, 1000 * 2 ** attempt) * Math.random();
 
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
