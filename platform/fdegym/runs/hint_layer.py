@@ -12,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from typing import Any
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
+HINT_S = 0.5  #: a Redis that is well takes less than a millisecond
 
 
 class HintLayer(RedisPubSubChannelLayer):
@@ -27,6 +29,11 @@ class HintLayer(RedisPubSubChannelLayer):
         name = f"{layer.prefix}{prefix}{uuid.uuid4().hex}"
         layer.channels[name] = asyncio.Queue()
         return name
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        """As any layer does it. A Redis that hangs is given up soon: whoever writes a log waits for this."""
+        async with asyncio.timeout(HINT_S):
+            await self._get_layer().group_send(group, message)
 
     async def group_add(self, group: str, channel: str) -> None:
         try:
