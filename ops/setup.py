@@ -30,6 +30,8 @@ TEST_PACKAGES = {
     "tmux": "tmux",
     "nginx": "nginx-light",
     "yamllint": "yamllint",  # with it, Debian's Python reads YAML
+    "dockerd": "docker.io",
+    "mmdebstrap": "mmdebstrap",
 }
 #: What people expect in a shell. Root installs it along; nobody is kept from starting for the lack of it.
 COMFORT_PACKAGES = {"vim": "vim-tiny", "nano": "nano", "less": "less"}

@@ -63,8 +63,10 @@ class Environment:
     old_keys: tuple[str, ...] = ()
     workspaces: int | None = None  #: of one host; None: from its memory
     workspaces_mb: int | None = None
+    runtime: Mapping[str, str] = field(default_factory=dict)
     site_processes: int = 1
     drain_s: int = 20
+    hsts_days: int = 365
     keep_recordings_days: int = 365  #: after the end of a run; 0 here and below: for ever
     keep_submissions_days: int = 0
     keep_model_words_days: int = 90
@@ -106,6 +108,8 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_PORT": "port to listen on, 1-65535 (default 8000)",
     "FDEGYM_HOSTS": "host names the site answers to, separated by commas (default localhost,127.0.0.1,[::1])",
     "FDEGYM_ORIGINS": "further origins (scheme://host[:port]) that may open sockets and post forms (default none)",
+    "FDEGYM_HSTS_DAYS": "with FDEGYM_HTTPS: for how many days a browser that was here comes back by https alone; 0 switches "
+    "it off (default 365)",
     "FDEGYM_HTTPS": "1 when visitors reach the site by https: cookies are then sent over https only (default 0)",
     "FDEGYM_SIGNUP": "who may create an account: loopback, open or closed (default loopback)",
     "FDEGYM_PROXIES": "addresses of reverse proxies whose forwarding headers are believed, separated by commas "
@@ -118,6 +122,10 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_KEEP_SUBMISSIONS_DAYS": "days that the files handed in stay after the end of a run, 0 for ever (default 0)",
     "FDEGYM_KEEP_MODEL_WORDS_DAYS": "days that what models were asked and answered stays, where it is kept; 0 for ever "
     "(default 90)",
+    "FDEGYM_RUNTIME": "what workspaces are made with on this host: bubblewrap, or docker for the keeper of a host with a "
+    "Docker daemon (default bubblewrap)",
+    "FDEGYM_DOCKER": "address of the Docker daemon's socket, for the keeper alone (default unix:///var/run/docker.sock)",
+    "FDEGYM_WORKSPACE_IMAGE": "the image of workspaces; ops/workspace-image/build makes it (default fdegym-workspace:1)",
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
     "DATABASE_URL_FILE": "file that holds that address instead (default none)",
     "REDIS_URL": "redis://host:6379/0 for broker, channel layer and cache (default: none of it needed)",
@@ -178,6 +186,15 @@ def _whole(name: str, default: int, least: int, most: int) -> int:
 def workspace_capacity() -> tuple[int | None, int | None]:
     """How many workspaces may be open on a host, and the megabytes that they may hold together. None: not given."""
     return _count("FDEGYM_WORKSPACES"), _count("FDEGYM_WORKSPACES_MB")
+
+
+def workspace_runtime() -> dict[str, str]:
+    """What workspaces are made with on a host: ``name``, and for Docker its ``daemon`` and ``image`` where given."""
+    given = {"daemon": os.environ.get("FDEGYM_DOCKER", ""), "image": os.environ.get("FDEGYM_WORKSPACE_IMAGE", "")}
+    if given["daemon"] and not given["daemon"].startswith("unix:///"):
+        raise EnvironmentProblem(f"FDEGYM_DOCKER is {given['daemon']!r}; it must be unix:// and the path of a socket.")
+    name = _choice("FDEGYM_RUNTIME", "bubblewrap", ("bubblewrap", "docker"))
+    return {"name": name, **{key: value for key, value in given.items() if value}}
 
 
 def _choice(name: str, default: str, choices: tuple[str, ...]) -> str:
@@ -375,7 +392,9 @@ def read() -> Environment:
         metrics_token_file=_metrics_token_file(),
         workspaces=workspaces,
         workspaces_mb=workspaces_mb,
+        runtime=workspace_runtime(),
         site_processes=_whole("FDEGYM_SITE_PROCESSES", 1, 1, 256),
+        hsts_days=_whole("FDEGYM_HSTS_DAYS", 365, 0, 730),
         drain_s=_whole("FDEGYM_DRAIN_S", 20, 1, 3600),
         keep_recordings_days=_whole("FDEGYM_KEEP_RECORDINGS_DAYS", 365, 0, LONGEST_KEPT_DAYS),
         keep_submissions_days=_whole("FDEGYM_KEEP_SUBMISSIONS_DAYS", 0, 0, LONGEST_KEPT_DAYS),

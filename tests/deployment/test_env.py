@@ -62,6 +62,8 @@ WRONG = [
     ("FDEGYM_WORKSPACES", "0"),
     ("FDEGYM_WORKSPACES", "many"),
     ("FDEGYM_WORKSPACES_MB", "8 GB"),
+    ("FDEGYM_RUNTIME", "podman"),
+    ("FDEGYM_DOCKER", "tcp://10.0.0.1:2375"),
     ("FDEGYM_WORKSPACES_MB", "1e3"),
     ("FDEGYM_BIND", "0.0.0.0:8000"),
     ("FDEGYM_BIND", "not a host"),
@@ -130,7 +132,7 @@ def test_a_wrong_value_is_refused_in_one_sentence_that_names_the_variable(
 def test_every_variable_that_can_be_wrong_is_tried_here() -> None:
     # the key is read by the gateway's process alone, a recording is looked for only where it is answered from
     of_the_gateway = {"FDEGYM_GATEWAY_KEY", "FDEGYM_GATEWAY_KEY_FILE", "FDEGYM_GATEWAY_RECORDING"}
-    anything_goes = {"FDEGYM_VAR", "WORLD_SALT"} | of_the_gateway
+    anything_goes = {"FDEGYM_VAR", "FDEGYM_WORKSPACE_IMAGE", "WORLD_SALT"} | of_the_gateway
     assert set(env.VARIABLES) - {name for name, _ in WRONG} == anything_goes
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from keeper_process import KeeperProcess
 
-from tests.workspaces.inside import unusable
+from tests.workspaces.runtimes import RUNTIMES, runtime_of
 from workspaces import services
 from workspaces.materials import WorkspaceMaterials
 from workspaces.runtime.base import Limits, SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 #: Its tests lend cgroups and become other users, which only root can.
@@ -32,19 +33,16 @@ def state_dir() -> Iterator[Path]:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-@pytest.fixture
-def runtime(state_dir: Path) -> Iterator[BubblewrapRuntime]:
-    made = BubblewrapRuntime(state_dir)
-    report = made.report()
-    if not report.usable:
-        unusable(report)
+@pytest.fixture(params=RUNTIMES)
+def runtime(state_dir: Path, request: pytest.FixtureRequest) -> Iterator[LauncherRuntime]:
+    made = runtime_of(request.param, state_dir)
     yield made
     for sandbox in made.adopt({}):
         made.destroy(sandbox.id)
 
 
 @pytest.fixture
-def start(runtime: BubblewrapRuntime) -> Callable[..., LaunchedSandbox]:
+def start(runtime: LauncherRuntime) -> Callable[..., LaunchedSandbox]:
     """Create and start a sandbox: ``start("name", spec)``."""
 
     def starting(name: str = "one", spec: SandboxSpec | None = None) -> LaunchedSandbox:
@@ -59,13 +57,11 @@ def sandbox(start: Callable[..., LaunchedSandbox]) -> LaunchedSandbox:
     return start()
 
 
-@pytest.fixture(scope="module")
-def shared_runtime() -> Iterator[BubblewrapRuntime]:
+@pytest.fixture(scope="module", params=RUNTIMES)
+def shared_runtime(request: pytest.FixtureRequest) -> Iterator[LauncherRuntime]:
     """For tests that only look: one for all of a file."""
     directory = Path(tempfile.mkdtemp(prefix="fw-", dir="/tmp"))
-    made = BubblewrapRuntime(directory)
-    if not made.report().usable:
-        unusable(made.report())
+    made = runtime_of(request.param, directory)
     yield made
     for sandbox in made.adopt({}):
         made.destroy(sandbox.id)
@@ -73,7 +69,7 @@ def shared_runtime() -> Iterator[BubblewrapRuntime]:
 
 
 @pytest.fixture(scope="module")
-def inside(shared_runtime: BubblewrapRuntime) -> LaunchedSandbox:
+def inside(shared_runtime: LauncherRuntime) -> LaunchedSandbox:
     """Started with a secret in its maker's environment and an open file at hand, neither of which may come through."""
     leaked = os.open("/etc/passwd", os.O_RDONLY)
     os.set_inheritable(leaked, True)
@@ -87,7 +83,7 @@ def inside(shared_runtime: BubblewrapRuntime) -> LaunchedSandbox:
 
 
 @pytest.fixture(scope="module")
-def neighbour(shared_runtime: BubblewrapRuntime) -> LaunchedSandbox:
+def neighbour(shared_runtime: LauncherRuntime) -> LaunchedSandbox:
     shared_runtime.create("neighbour", SandboxSpec())
     return shared_runtime.start("neighbour")
 

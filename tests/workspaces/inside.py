@@ -6,11 +6,8 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-import pytest
-
-from workspaces.runtime.base import RuntimeReport
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 #: ``start("name", spec)``: a sandbox that runs.
@@ -43,12 +40,6 @@ def nobody_sleeps(sandbox: LaunchedSandbox, within_s: float = 60) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-def unusable(report: RuntimeReport) -> NoReturn:
-    """No sandbox can be made here: its tests are skipped with the reason; in CI that is a failure."""
-    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(report.problem or "no sandbox")
-    raise AssertionError
 
 
 def read_terminal(master: int, mark: bytes, timeout_s: float = 30) -> bytes:

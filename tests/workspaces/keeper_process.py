@@ -18,15 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 class KeeperProcess:
     """A keeper with short times, that can be killed and started again."""
 
-    def __init__(self, directory: Path, *options: str) -> None:
+    def __init__(self, directory: Path, *options: str, **environment: str) -> None:
         self.state_dir, self.socket, self.options = directory / "s", directory / "k.sock", options
+        self.environment = environment
         self.process: subprocess.Popen[bytes] | None = None
         self.client = KeeperClient(self.socket)
 
     def start(self) -> None:
         command = [sys.executable, "-m", "workspaces.keeper", "--state-dir", str(self.state_dir)]
         command += ["--socket", str(self.socket), *self.options]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}"}
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}", **self.environment}
         log = self.socket.with_suffix(".log").open("ab")
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         log.close()

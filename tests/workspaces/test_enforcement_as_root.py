@@ -73,6 +73,8 @@ def test_a_user_without_an_account_is_held_and_kept_apart_in_the_same_way() -> N
             "2",
             "--dist",
             "loadfile",
+            "-k",
+            "not docker",
         ]
         result = subprocess.run(
             [*command, *TESTS], cwd=ROOT, env=variables, capture_output=True, text=True, check=False

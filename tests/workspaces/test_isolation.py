@@ -20,6 +20,8 @@ from tests.workspaces.inside import python, shell, told
 from workspaces.runtime import layout, seccomp
 from workspaces.runtime.base import SandboxSpec
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.docker import FIRST_UID
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 pytestmark = pytest.mark.sandbox
@@ -30,19 +32,30 @@ CALL = (
 )
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 COLUMN = list(seccomp.ARCHITECTURES).index(platform.machine()) if platform.machine() in seccomp.ARCHITECTURES else 0
+V2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
 
 
 # namespaces
 
 
 @pytest.mark.parametrize("kind", ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"])
-def test_it_has_a_namespace_of_its_own(inside: LaunchedSandbox, kind: str) -> None:
+def test_it_has_a_namespace_of_its_own(inside: LaunchedSandbox, shared_runtime: LauncherRuntime, kind: str) -> None:
+    """Docker shares the host's user namespace, and has a user id for each sandbox instead."""
     own = shell(inside, f"readlink /proc/self/ns/{kind}").strip()
     assert own.startswith(f"{kind}:[")
-    assert own != str(Path(f"/proc/self/ns/{kind}").readlink())
+    shared = {"user", *(["cgroup"] if not V2 else [])} if shared_runtime.name == "docker" else set()
+    assert (own == str(Path(f"/proc/self/ns/{kind}").readlink())) is (kind in shared)
 
 
-def test_it_knows_one_user_and_that_is_nobody_of_the_host(inside: LaunchedSandbox) -> None:
+def test_it_knows_one_user_and_that_is_nobody_of_the_host(
+    inside: LaunchedSandbox, neighbour: LaunchedSandbox, shared_runtime: LauncherRuntime
+) -> None:
+    if shared_runtime.name == "docker":
+        own, others = (int(shell(each, "id -u; id -g; id -G").split()[0]) for each in (inside, neighbour))
+        assert own >= FIRST_UID
+        assert own != others
+        assert shell(inside, "id -un; whoami; echo $HOME; pwd") == "engineer\nengineer\n/home/engineer\n/workspace\n"
+        return
     uid_map, gid_map = (shell(inside, f"cat /proc/self/{name}_map").split() for name in ("uid", "gid"))
     assert (uid_map[0], uid_map[2], gid_map[0], gid_map[2]) == ("1000", "1", "1000", "1")
     assert shell(inside, "cat /proc/self/setgroups") == "deny\n"
@@ -72,13 +85,14 @@ def test_it_cannot_make_namespaces(inside: LaunchedSandbox) -> None:
 
 
 def test_it_could_not_make_user_namespaces_without_the_filter_either(
-    shared_runtime: BubblewrapRuntime, monkeypatch: pytest.MonkeyPatch
+    shared_runtime: LauncherRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_everything = struct.pack("HBBI", seccomp.RETURN, 0, 0, seccomp.ALLOW)
     monkeypatch.setattr(seccomp, "filter_program", lambda: allow_everything)
     shared_runtime.create("unfiltered", SandboxSpec())
     unfiltered = shared_runtime.start("unfiltered")
-    assert "No space left on device" in shell(unfiltered, "unshare --user true")
+    words = "not permitted" if shared_runtime.name == "docker" else "No space left on device"
+    assert words in shell(unfiltered, "unshare --user true")
     assert python(unfiltered, "import os; os.close(os.memfd_create('x')); print('no filter')") == "no filter\n"
 
 
@@ -168,8 +182,11 @@ def test_it_can_gain_no_privileges(inside: LaunchedSandbox) -> None:
     assert "NoNewPrivs:\t1" in shell(inside, "grep NoNewPrivs /proc/self/status")
 
 
-def test_programs_that_change_the_user_do_not(inside: LaunchedSandbox) -> None:
-    """They are there, the system's own su and mount; every file system ignores their mark."""
+def test_programs_that_change_the_user_do_not(inside: LaunchedSandbox, shared_runtime: LauncherRuntime) -> None:
+    """They are there, the system's own su and mount; every file system ignores their mark. An image of ours has none."""
+    if shared_runtime.name == "docker":
+        assert shell(inside, "find / -xdev -perm /6000 -type f") == ""
+        return
     mounts = shell(inside, "cat /proc/self/mounts").splitlines()
     assert [line for line in mounts if "nosuid" not in line.split()[3].split(",")] == []
     if Path("/usr/bin/su").exists():
@@ -287,7 +304,7 @@ def test_nothing_of_pid_1_can_be_opened(inside: LaunchedSandbox, name: str) -> N
     assert python(inside, code) == "shut\nshut\n"
 
 
-def test_pid_1_says_nothing_of_where_it_came_from(inside: LaunchedSandbox, shared_runtime: BubblewrapRuntime) -> None:
+def test_pid_1_says_nothing_of_where_it_came_from(inside: LaunchedSandbox, shared_runtime: LauncherRuntime) -> None:
     said = shell(inside, "tr '\\0' ' ' < /proc/1/cmdline")
     assert str(shared_runtime.state_dir) not in said
     assert str(layout.LAUNCHER_DIRECTORY) not in said
@@ -296,9 +313,7 @@ def test_pid_1_says_nothing_of_where_it_came_from(inside: LaunchedSandbox, share
 # trusted helpers
 
 
-def test_a_trusted_helper_is_kept_apart_in_the_same_way(
-    shared_runtime: BubblewrapRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trusted_helper_is_kept_apart_in_the_same_way(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FDEGYM_SECRET_KEY", "no helper's business")
     code = (
         "import json, os, socket\n"
@@ -312,7 +327,9 @@ def test_a_trusted_helper_is_kept_apart_in_the_same_way(
         "        for n in os.listdir('/proc') if n.isdigit()),\n"
         "    'root': os.access('/', os.W_OK), 'etc': os.access('/etc', os.W_OK)}))"
     )
-    child = shared_runtime.open_process(["/usr/bin/python3", "-c", code], SandboxSpec(working_directory="/tmp"))
+    child = BubblewrapRuntime(state_dir).open_process(
+        ["/usr/bin/python3", "-c", code], SandboxSpec(working_directory="/tmp")
+    )
     said, _ = child.communicate(timeout=60)
     found = json.loads(said)
     assert (found["caps"], found["filter"], found["net"], found["refused"]) == ("0" * 16, "2", ["lo"], [40, 17])
@@ -321,7 +338,7 @@ def test_a_trusted_helper_is_kept_apart_in_the_same_way(
     assert "FDEGYM" not in found["everybody"]
 
 
-def test_this_file_leaves_nothing_of_its_own_running(shared_runtime: BubblewrapRuntime) -> None:
+def test_this_file_leaves_nothing_of_its_own_running(shared_runtime: LauncherRuntime) -> None:
     """A sandbox that is destroyed is gone with everything in it."""
     shared_runtime.create("leaving", SandboxSpec())
     shared_runtime.start("leaving").exec(["bash", "-c", "setsid sleep 4321 >/dev/null 2>&1 &"])

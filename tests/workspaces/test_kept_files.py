@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workspaces.runtime.base import Limits, SandboxSpec
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxFileProblem, SandboxTooLarge
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 pytestmark = pytest.mark.sandbox
@@ -22,14 +22,14 @@ def shell(sandbox: LaunchedSandbox, script: str) -> str:
     return done.stdout.decode()
 
 
-def resumed(runtime: BubblewrapRuntime, sandbox: LaunchedSandbox) -> LaunchedSandbox:
+def resumed(runtime: LauncherRuntime, sandbox: LaunchedSandbox) -> LaunchedSandbox:
     sandbox.stop()
     return runtime.start(sandbox.id)
 
 
 @pytest.mark.parametrize("when", [9223372036854775807, -9223372036854775808, 99999999999999, -1, 0])
 def test_a_file_of_any_time_does_not_keep_a_workspace_from_starting(
-    runtime: BubblewrapRuntime, start: Start, when: int
+    runtime: LauncherRuntime, start: Start, when: int
 ) -> None:
     sandbox = start()
     shell(sandbox, f"cd /workspace/system; echo work > mine; mkdir f; touch -d @{when} mine f")
@@ -37,7 +37,7 @@ def test_a_file_of_any_time_does_not_keep_a_workspace_from_starting(
 
 
 def test_files_with_holes_are_kept_with_their_holes_and_push_nothing_else_out(
-    runtime: BubblewrapRuntime, start: Start
+    runtime: LauncherRuntime, start: Start
 ) -> None:
     """They claim many times the storage; what they really hold fits."""
     sandbox = start("one", SandboxSpec(limits=Limits(disk_mb=16)))
@@ -54,7 +54,7 @@ def test_files_with_holes_are_kept_with_their_holes_and_push_nothing_else_out(
     assert int(shell(sandbox, "du -sk ~ | cut -f1")) < 1000
 
 
-def test_what_its_owner_closed_to_himself_is_kept(runtime: BubblewrapRuntime, start: Start) -> None:
+def test_what_its_owner_closed_to_himself_is_kept(runtime: LauncherRuntime, start: Start) -> None:
     sandbox = start()
     shell(
         sandbox,
@@ -74,7 +74,7 @@ def test_what_its_owner_closed_to_himself_is_submitted(sandbox: LaunchedSandbox,
 
 
 def test_a_top_folder_closed_to_its_owner_is_kept_and_submitted_too(
-    runtime: BubblewrapRuntime, start: Start, tmp_path: Path
+    runtime: LauncherRuntime, start: Start, tmp_path: Path
 ) -> None:
     """Else a slip of the keyboard (chmod -R a-x, say) hands in nothing, and loses everything with the next stop."""
     sandbox = start()

@@ -12,7 +12,7 @@ from keeper_process import KeeperProcess
 from tests.workspaces.inside import Start, shell
 from workspaces import services
 from workspaces.keeper.client import TerminalStream
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.launched import LauncherRuntime
 
 pytestmark = pytest.mark.sandbox
 
@@ -33,7 +33,7 @@ async def test_records_of_a_run_that_is_gone_are_removed_and_of_one_that_is_ther
     assert await asyncio.to_thread(services.recorded_runs) == [there]
 
 
-def test_what_a_killed_process_was_making_goes_with_the_next_keeper(runtime: BubblewrapRuntime) -> None:
+def test_what_a_killed_process_was_making_goes_with_the_next_keeper(runtime: LauncherRuntime) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     for pid in (ended.pid, os.getpid()):
@@ -44,7 +44,7 @@ def test_what_a_killed_process_was_making_goes_with_the_next_keeper(runtime: Bub
     assert left == {f"_new-one-{os.getpid()}-140001", f"_process-{os.getpid()}-abcdef123456"}
 
 
-def test_half_of_a_saving_goes_with_the_next_start(runtime: BubblewrapRuntime, start: Start) -> None:
+def test_half_of_a_saving_goes_with_the_next_start(runtime: LauncherRuntime, start: Start) -> None:
     sandbox = start("one")
     shell(sandbox, "echo kept > /workspace/system/kept")
     runtime.stop("one")

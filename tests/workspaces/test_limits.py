@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.workspaces.holders import HOLDERS, hold_by
-from tests.workspaces.inside import Start, nobody_sleeps, python, read_terminal, shell, unusable
+from tests.workspaces.inside import Start, nobody_sleeps, python, read_terminal, shell
+from tests.workspaces.runtimes import unusable
 from workspaces.launcher.memory import MemoryWatch
 from workspaces.runtime import layout
 from workspaces.runtime.base import CallLimits, Limits, SandboxSpec, StepResult
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxFileProblem
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.limits import Watcher
 from workspaces.runtime.sandbox import LaunchedSandbox
 
@@ -69,9 +71,11 @@ def hog(mb: int, kind: str = "private", then: str = "time.sleep(60)") -> str:
 # memory
 
 
-def test_the_report_names_who_holds_the_totals(runtime: BubblewrapRuntime) -> None:
+def test_the_report_names_who_holds_the_totals(runtime: LauncherRuntime) -> None:
     enforced = runtime.report().limits_enforced_by
-    if isinstance(runtime.enforcement, Watcher):
+    if not isinstance(runtime, BubblewrapRuntime):
+        assert enforced["memory"] == enforced["processes"] == enforced["cpu"] == "docker's cgroup"
+    elif isinstance(runtime.enforcement, Watcher):
         assert enforced["memory"] == "watcher"
         assert enforced["processes"] == ("none: started as root" if os.geteuid() == 0 else "rlimit")
     else:
@@ -153,7 +157,7 @@ def test_files_do_not_count_as_memory_of_programs(small: LaunchedSandbox) -> Non
 # processes
 
 
-def processes_are_bounded(runtime: BubblewrapRuntime) -> bool:
+def processes_are_bounded(runtime: LauncherRuntime) -> bool:
     return not runtime.report().limits_enforced_by["processes"].startswith("none")
 
 
@@ -169,7 +173,7 @@ def processes_are_bounded(runtime: BubblewrapRuntime) -> bool:
     ids=["processes", "threads"],
 )
 def test_processes_and_threads_are_counted_together(
-    runtime: BubblewrapRuntime, small: LaunchedSandbox, start: Start, bomb: str
+    runtime: LauncherRuntime, small: LaunchedSandbox, start: Start, bomb: str
 ) -> None:
     """FC-75."""
     neighbour = start("neighbour")
@@ -183,7 +187,7 @@ def test_processes_and_threads_are_counted_together(
     assert small.usage()["processes"] == 0
 
 
-def test_a_step_has_a_limit_of_processes_of_its_own(runtime: BubblewrapRuntime, small: LaunchedSandbox) -> None:
+def test_a_step_has_a_limit_of_processes_of_its_own(runtime: LauncherRuntime, small: LaunchedSandbox) -> None:
     code = "import os, time\nfor n in range(99):\n  try:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n"
     result = step(small, code + "  except OSError: break\nprint(n)", CallLimits(processes=10))
     if os.geteuid() != 0:  # for root it takes a cgroup, which counts for all of the sandbox
@@ -192,7 +196,7 @@ def test_a_step_has_a_limit_of_processes_of_its_own(runtime: BubblewrapRuntime, 
 
 
 def test_whoever_works_at_a_terminal_is_told_that_there_are_too_many_processes(
-    runtime: BubblewrapRuntime, small: LaunchedSandbox
+    runtime: LauncherRuntime, small: LaunchedSandbox
 ) -> None:
     if not processes_are_bounded(runtime):
         return
@@ -203,7 +207,7 @@ def test_whoever_works_at_a_terminal_is_told_that_there_are_too_many_processes(
         assert b"may run 40 processes and threads" in read_terminal(master, b"before some end", PATIENT_S)
 
 
-def test_a_fork_bomb_ends_with_a_stop(runtime: BubblewrapRuntime, small: LaunchedSandbox) -> None:
+def test_a_fork_bomb_ends_with_a_stop(runtime: LauncherRuntime, small: LaunchedSandbox) -> None:
     if processes_are_bounded(runtime):
         small.exec(["bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep 0.5"], timeout_s=10)
     runtime.stop("small")
@@ -350,7 +354,7 @@ def test_what_lies_too_deep_is_named_by_a_snapshot(small: LaunchedSandbox, tmp_p
 
 
 def test_whoever_works_at_a_terminal_is_told_what_cannot_be_saved(
-    runtime: BubblewrapRuntime, small: LaunchedSandbox
+    runtime: LauncherRuntime, small: LaunchedSandbox
 ) -> None:
     shell(small, f"mkdir -p /workspace/system/{'d/' * 65}; echo lost > /workspace/system/{'d/' * 65}lost")
     shell(small, "mkdir /workspace/system/$'\\e]0;title\\a'; mkfifo /workspace/system/fifo")

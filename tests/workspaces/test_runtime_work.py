@@ -11,10 +11,10 @@ import pytest
 
 from tests.workspaces.inside import Start, nobody_sleeps, read_terminal, shell
 from workspaces.runtime.base import CallLimits, Limits, SandboxSpec
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import (
     SandboxFileProblem,
 )
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
 pytestmark = pytest.mark.sandbox
@@ -128,7 +128,7 @@ def test_a_snapshot_too_large_writes_nothing(sandbox: LaunchedSandbox, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sparse_files_cannot_make_stopping_impossible(runtime: BubblewrapRuntime, start: Start) -> None:
+def test_sparse_files_cannot_make_stopping_impossible(runtime: LauncherRuntime, start: Start) -> None:
     sandbox = start("one", SandboxSpec(limits=Limits(disk_mb=16)))
     shell(sandbox, "cd /workspace/system; echo small > a; for n in 1 2 3 4; do truncate -s 15M z$n; done")
     sandbox.stop()

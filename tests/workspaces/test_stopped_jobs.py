@@ -13,8 +13,8 @@ from keeper_process import KeeperProcess
 from workspaces import services
 from workspaces.runtime import layout
 from workspaces.runtime.base import SandboxSpec
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxError
+from workspaces.runtime.launched import LauncherRuntime
 
 pytestmark = pytest.mark.sandbox
 
@@ -55,7 +55,7 @@ def test_a_workspace_that_stops_its_own_saving_keeps_no_other_from_being_saved(
 
 
 def test_a_job_that_was_stopped_does_not_stay_for_ever(
-    runtime: BubblewrapRuntime, monkeypatch: pytest.MonkeyPatch
+    runtime: LauncherRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = layout.launcher_command
 

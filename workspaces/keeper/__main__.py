@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fdegym.env import EnvironmentProblem, log_style, workspace_capacity
+from fdegym.env import EnvironmentProblem, log_style, workspace_capacity, workspace_runtime
 from fdegym.lib import logs
 from workspaces.keeper.capacity import capacity_of, machine_memory_mb
 from workspaces.keeper.server import Keeper, KeeperRunning, KeeperSettings
 from workspaces.keeper.upkeep import Upkeep
+from workspaces.runtime.choice import RuntimeChoice
 
 
 def parse_arguments(argv: list[str] | None = None) -> KeeperSettings:
@@ -34,7 +35,7 @@ def parse_arguments(argv: list[str] | None = None) -> KeeperSettings:
     capacity = capacity_of(
         machine_memory_mb(), workspaces=given.pop("workspaces"), memory_mb=given.pop("workspaces_mb")
     )
-    return KeeperSettings(**given, capacity=capacity)
+    return KeeperSettings(**given, capacity=capacity, runtime=RuntimeChoice(**workspace_runtime()))
 
 
 async def keep(settings: KeeperSettings) -> None:

@@ -23,7 +23,7 @@ from workspaces.keeper.capacity import Capacity, Room, capacity_of, machine_memo
 from workspaces.keeper.connection import Connection
 from workspaces.keeper.workspace import TerminalRefused, Workspace
 from workspaces.runtime.base import SandboxState
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
+from workspaces.runtime.choice import RuntimeChoice
 from workspaces.runtime.errors import HostFull, SandboxError, SandboxFileProblem
 from workspaces.runtime.spec_file import parse_spec
 from workspaces.terminal.protocol import size_or_none
@@ -40,6 +40,7 @@ class KeeperSettings:
 
     state_dir: Path
     socket: Path
+    runtime: RuntimeChoice = field(default_factory=RuntimeChoice)
     terminals_max: int = 8  #: open shells of one workspace
     starts_at_once: int = 4
     starts_waiting_max: int = 200
@@ -64,7 +65,7 @@ class Keeper:
 
     def __init__(self, settings: KeeperSettings) -> None:
         self.settings = settings
-        self.runtime = BubblewrapRuntime(settings.state_dir)
+        self.runtime = settings.runtime.make(settings.state_dir)
         self.records = self.runtime.state_dir / "_records"
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sandbox")
         self.workspaces: dict[str, Workspace] = {}

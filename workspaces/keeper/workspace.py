@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from workspaces.runtime.base import SandboxSpec, SandboxState
-from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import SandboxError, SandboxExists, SandboxGone
+from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 from workspaces.terminal.journal import Journal
 from workspaces.terminal.record import Kind, Record
@@ -39,7 +39,7 @@ class Workspace:
     """All methods run in the event loop; what blocks goes to the pool. ``lock`` makes changes of state one at a time."""
 
     def __init__(
-        self, run_id: str, runtime: BubblewrapRuntime, records: Path, pool: Executor, terminals_max: int
+        self, run_id: str, runtime: LauncherRuntime, records: Path, pool: Executor, terminals_max: int
     ) -> None:
         self.run_id = run_id
         self.lock = asyncio.Lock()

@@ -23,6 +23,7 @@ class Limits:
     disk_mb: int = 512  #: of system/, deliverables/, home and /tmp together; each has its part (layout.storage_shares)
     inodes: int = 50_000  #: likewise
     open_files: int = 1024
+    cpus: float = 1.0  #: processors that all together may use, where the runtime can hold them to it
     shm_mb: int = 16
 
 

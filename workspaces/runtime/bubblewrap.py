@@ -1,18 +1,12 @@
 """The bubblewrap runtime: sandboxes from Linux namespaces, for an ordinary user, without a daemon.
 
-Everything it knows lies under its state directory, one folder for each sandbox, so that another process, or this one
-after it was killed, finds the same sandboxes::
-
-    <id>/spec.json      what it was made from
-    <id>/storage.tar    its files: as seeded, then as of the last snapshot
-    <id>/control/       the launcher's socket
-    <id>/process.json   host pids of the running sandbox, with their start times
+Beside what ``launched`` keeps of each sandbox, ``<id>/process.json`` holds the host pids of a running one, with their
+start times.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -21,29 +15,25 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from workspaces.runtime import layout, limits, seccomp, spec_file, usable
-from workspaces.runtime.base import RuntimeReport, SandboxSpec, SandboxState
+from workspaces.runtime import layout, limits, seccomp, usable
+from workspaces.runtime.base import RuntimeReport, SandboxSpec
 from workspaces.runtime.control import Control, listen
 from workspaces.runtime.errors import (
     RuntimeUnusable,
-    SandboxBusy,
     SandboxError,
-    SandboxExists,
-    SandboxGone,
-    SandboxMissing,
     SandboxSpecProblem,
     SandboxStartFailed,
 )
-from workspaces.runtime.sandbox import LaunchedSandbox, limits_for_children
+from workspaces.runtime.launched import LauncherRuntime
+from workspaces.runtime.sandbox import limits_for_children
 
 START_TIMEOUT_S = 20.0
 SKELETON = "_skeleton"
-PATH_SHOWN = 160  #: characters of a path in words for people
 
 
 def _start_time(pid: int) -> str | None:
@@ -55,19 +45,16 @@ def _start_time(pid: int) -> str | None:
     return None if fields[0] == "Z" else fields[19]
 
 
-class BubblewrapRuntime:
+class BubblewrapRuntime(LauncherRuntime):
     """Implements ``workspaces.runtime.base.SandboxRuntime``."""
 
     name = "bubblewrap"
 
     def __init__(self, state_dir: Path, *, enforcement: limits.ControlGroups | limits.Watcher | None = None) -> None:
-        self.state_dir = Path(state_dir).resolve()
-        self.state_dir.mkdir(parents=True, exist_ok=True)
+        super().__init__(state_dir)
         layout.write_skeleton(self.state_dir / SKELETON)
         self.enforcement = enforcement or limits.find_enforcement()
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-        self._sandboxes: dict[str, LaunchedSandbox] = {}
-        self._guard = threading.Lock()
 
     # the contract
 
@@ -81,133 +68,7 @@ class BubblewrapRuntime:
         }
         return RuntimeReport(self.name, problem is None, problem, {**enforced, "open_files": "rlimit"})
 
-    def create(self, sandbox_id: str, spec: SandboxSpec) -> LaunchedSandbox:
-        directory = self._directory(sandbox_id)
-        layout.writable_directories(spec)
-        if directory.exists():
-            raise SandboxExists(f"A sandbox {sandbox_id} exists already.")
-        building = self.state_dir / f"_new-{sandbox_id}-{os.getpid()}-{threading.get_ident()}"
-        shutil.rmtree(building, ignore_errors=True)
-        try:
-            building.mkdir(mode=0o700)
-            for name in ("storage", "shm"):
-                (building / name).mkdir()
-            layout.write_etc(building / "etc", spec.hostname)
-            spec_file.write_spec(building / "spec.json", spec)
-            spec_file.write_seed(building / "storage.tar", spec)
-            try:
-                building.rename(directory)
-            except OSError as error:
-                raise SandboxExists(f"A sandbox {sandbox_id} exists already.") from error
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
-        return self._sandbox(sandbox_id)
-
-    def start(self, sandbox_id: str) -> LaunchedSandbox:
-        sandbox = self._sandbox(sandbox_id)
-        with self._locked(sandbox_id) as directory:
-            if self.state(sandbox_id) is SandboxState.RUNNING:
-                return sandbox
-            self._kill(sandbox_id)
-            self._launch(sandbox_id, directory, sandbox.spec)
-        return sandbox
-
-    def get(self, sandbox_id: str) -> LaunchedSandbox | None:
-        return self._sandbox(sandbox_id) if (self._directory(sandbox_id) / "spec.json").exists() else None
-
-    def adopt(self, labels: Mapping[str, str]) -> list[LaunchedSandbox]:
-        found = []
-        for file in sorted(self.state_dir.glob("*/spec.json")):
-            if file.parent.name.startswith("_"):
-                continue
-            with contextlib.suppress(SandboxMissing):
-                sandbox = self._sandbox(file.parent.name)
-                if labels.items() <= sandbox.spec.labels.items():
-                    found.append(sandbox)
-        return found
-
-    def destroy(self, sandbox_id: str) -> None:
-        directory = self._directory(sandbox_id)
-        if not directory.exists():
-            return
-        with self._locked(sandbox_id):
-            self._kill(sandbox_id)
-            (directory / "spec.json").unlink(missing_ok=True)
-            shutil.rmtree(directory, ignore_errors=True)
-        with self._guard:
-            self._sandboxes.pop(sandbox_id, None)
-
     # more than the contract
-
-    def state(self, sandbox_id: str) -> SandboxState:
-        """Asked of the launcher itself, never remembered."""
-        directory = self._directory(sandbox_id)
-        if not (directory / "spec.json").exists():
-            return SandboxState.GONE
-        try:
-            with Control(directory / "control", connect_timeout_s=5) as control:
-                control.request({"op": "hello"}, timeout_s=5)
-        except SandboxGone:
-            return SandboxState.STOPPED if (directory / "control").exists() else SandboxState.CREATED
-        except SandboxError:
-            return SandboxState.RUNNING  # it lives, but is too busy to say so
-        return SandboxState.RUNNING
-
-    def respecify(self, sandbox_id: str, spec: SandboxSpec) -> None:
-        """Give a sandbox that is not running another specification; its stored files stay as they are."""
-        layout.writable_directories(spec)
-        with self._locked(sandbox_id) as directory:
-            if self.state(sandbox_id) is SandboxState.RUNNING:
-                raise SandboxBusy("A running sandbox keeps its specification: stop it first.")
-            layout.write_etc(directory / "etc", spec.hostname)
-            spec_file.write_spec(directory / "spec.json", spec)
-
-    def specified_at(self, sandbox_id: str) -> float:
-        """When it was created or last given a specification, in epoch seconds; 0 for one that is gone."""
-        try:
-            return (self._directory(sandbox_id) / "spec.json").stat().st_mtime
-        except OSError:
-            return 0.0
-
-    def remove_half_made(self) -> None:
-        """Remove what processes left behind that were killed while they made or helped a sandbox."""
-        for directory in [*self.state_dir.glob("_new-*"), *self.state_dir.glob("_process-*")]:
-            maker = directory.name.split("-")[-2]
-            if maker.isdecimal() and not Path("/proc", maker).exists():
-                shutil.rmtree(directory, ignore_errors=True)
-
-    def checkpoint(self, sandbox_id: str) -> None:
-        """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
-        sandbox = self._sandbox(sandbox_id)
-        kept = [path for path in layout.writable_directories(sandbox.spec) if path != "/tmp"]  # noqa: S108
-        target = self._directory(sandbox_id) / "storage.tar"
-        max_bytes = sandbox.spec.limits.disk_mb << 20
-        report = sandbox.snapshot(target, paths=kept, base="/", max_bytes=max_bytes, faithful=True)
-        unsaved = [(f"/{path}", reason) for path, reason in report.skipped if reason != "special"]
-        if unsaved:
-            with contextlib.suppress(SandboxError):  # of an older launcher, say: the files are saved all the same
-                sandbox.say(_words_about(unsaved))
-
-    def stop(self, sandbox_id: str) -> None:
-        """End all processes, save the files, let the namespaces go. A sandbox that cannot be saved goes on running."""
-        sandbox = self._sandbox(sandbox_id)
-        with self._locked(sandbox_id):
-            if self.state(sandbox_id) is not SandboxState.RUNNING:
-                self._kill(sandbox_id)
-                return
-            with contextlib.suppress(SandboxGone):
-                sandbox.quiesce()
-                try:
-                    self.checkpoint(sandbox_id)
-                except SandboxGone:
-                    raise
-                except (SandboxError, OSError):
-                    sandbox.resume()
-                    raise
-                sandbox.ask({"op": "exit"})
-            sandbox.close_connections()
-            self._wait_gone(sandbox_id, 2.0)
-            self._kill(sandbox_id)
 
     def open_process(
         self, argv: Sequence[str], spec: SandboxSpec, *, stderr: int | IO[bytes] | None = subprocess.PIPE
@@ -227,7 +88,7 @@ class BubblewrapRuntime:
         for name in ("storage", "shm"):
             (scratch / name).mkdir(parents=True)
         layout.write_etc(scratch / "etc", spec.hostname)
-        filter_fd = _filter_descriptor()
+        filter_fd = seccomp.filter_descriptor()
         try:
             bwrap = layout.sandbox_arguments(
                 spec, self._places(scratch), seccomp_fd=filter_fd, info_fd=2, new_pid_1=False
@@ -256,13 +117,6 @@ class BubblewrapRuntime:
 
     # how
 
-    def _directory(self, sandbox_id: str) -> Path:
-        if not sandbox_id.replace("-", "").replace("_", "").isalnum() or sandbox_id[0] in "_-" or len(sandbox_id) > 64:
-            raise SandboxSpecProblem(
-                f"{sandbox_id!r} cannot be a sandbox's id: letters, digits, '-' and '_', at most 64."
-            )
-        return self.state_dir / sandbox_id
-
     def _group_name(self, sandbox_id: str) -> str:
         """Of the sandbox's cgroup: several runtimes of a host share the tree, and may use the same ids."""
         return f"{sandbox_id}-{hashlib.sha256(os.fsencode(self.state_dir)).hexdigest()[:10]}"
@@ -278,34 +132,6 @@ class BubblewrapRuntime:
             skeleton / "nothing",
         )
 
-    def _sandbox(self, sandbox_id: str) -> LaunchedSandbox:
-        directory = self._directory(sandbox_id)
-        try:
-            spec = spec_file.parse_spec(json.loads((directory / "spec.json").read_text()))
-        except (OSError, ValueError) as error:
-            raise SandboxMissing(f"There is no sandbox {sandbox_id} on this host.") from error
-        with self._guard:
-            known = self._sandboxes.get(sandbox_id)
-            if known is None or known.spec != spec:
-                known = LaunchedSandbox(sandbox_id, directory / "control", spec, self.state)
-                known.stopper = self.stop
-                self._sandboxes[sandbox_id] = known
-            return known
-
-    @contextlib.contextmanager
-    def _locked(self, sandbox_id: str) -> Iterator[Path]:
-        """One change of state at a time for each sandbox, across threads and processes."""
-        directory = self._directory(sandbox_id)
-        try:
-            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError as error:
-            raise SandboxMissing(f"There is no sandbox {sandbox_id} on this host.") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield directory
-        finally:
-            os.close(descriptor)
-
     def _launch(self, sandbox_id: str, directory: Path, spec: SandboxSpec) -> None:
         problem = usable.problem_with_bubblewrap(self.state_dir / SKELETON)
         if problem is not None:
@@ -315,7 +141,7 @@ class BubblewrapRuntime:
         for unfinished in directory.glob(".storage.tar.*"):  # of a saving that was killed
             unfinished.unlink(missing_ok=True)
         listening = listen(directory / "control")
-        filter_fd = _filter_descriptor()
+        filter_fd = seccomp.filter_descriptor()
         info_read, info_write = os.pipe()
         memory_events: int | None = None
         try:
@@ -412,21 +238,6 @@ class BubblewrapRuntime:
             raise SandboxError("Processes of the sandbox cannot be ended; try again.")
         self.enforcement.find(self._group_name(sandbox_id)).remove()
         (self._directory(sandbox_id) / "process.json").unlink(missing_ok=True)
-
-
-def _filter_descriptor() -> int:
-    """A descriptor from which the sandboxing tool reads the system-call filter."""
-    descriptor = os.memfd_create("filter")
-    os.write(descriptor, seccomp.filter_program())
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
-
-
-def _words_about(unsaved: Sequence[tuple[str, str]]) -> str:
-    path, reason = unsaved[0]
-    shown = path if len(path) <= PATH_SHOWN else f"{path[: PATH_SHOWN // 2]}…{path[-PATH_SHOWN // 2 :]}"
-    more = f", and {len(unsaved) - 1:,} more" if len(unsaved) > 1 else ""
-    return f"What cannot be saved is gone when the workspace stops: {shown} ({reason}){more}."
 
 
 def _with_launcher(spec: SandboxSpec) -> SandboxSpec:

@@ -150,14 +150,14 @@ def write_skeleton(root: Path) -> None:
         temporary.replace(link)
 
 
-def write_etc(directory: Path, hostname: str) -> None:
+def write_etc(directory: Path, hostname: str, *, uid: int = USER_ID) -> None:
     """The sandbox's own /etc files."""
     directory.mkdir(parents=True, exist_ok=True)
     host = hostname.partition(".")[0]
     texts = {
-        "passwd": f"root:x:0:0:root:/root:/usr/sbin/nologin\n{USER}:x:{USER_ID}:{USER_ID}::{HOME}:/bin/bash\n"
+        "passwd": f"root:x:0:0:root:/root:/usr/sbin/nologin\n{USER}:x:{uid}:{uid}::{HOME}:/bin/bash\n"
         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-        "group": f"root:x:0:\ntty:x:5:\n{USER}:x:{USER_ID}:\nnogroup:x:65534:\n",
+        "group": f"root:x:0:\ntty:x:5:\n{USER}:x:{uid}:\nnogroup:x:65534:\n",
         "hostname": f"{host}\n",
         "hosts": f"127.0.0.1 localhost {host}\n::1 localhost\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
@@ -189,15 +189,21 @@ def _system_folders(places: Places) -> list[str]:
     return arguments
 
 
-def _mounts(mounts: Sequence[Mount]) -> list[str]:
-    arguments: list[str] = []
-    for mount in sorted(mounts, key=lambda each: each.target):
+def checked_mounts(mounts: Sequence[Mount]) -> list[Mount]:
+    """In the order in which they must be made. Raises ``SandboxSpecProblem``."""
+    for mount in mounts:
         if not mount.target.startswith("/") or ".." in mount.target.split("/"):
             raise SandboxSpecProblem(f"{mount.target!r} is not an absolute path to show something at.")
         if mount.source.is_socket():
             raise SandboxSpecProblem(f"{mount.source} is a socket: show the directory that holds it.")
         if not mount.source.exists():
             raise SandboxSpecProblem(f"{mount.source} does not exist, so it cannot be shown at {mount.target}.")
+    return sorted(mounts, key=lambda each: each.target)
+
+
+def _mounts(mounts: Sequence[Mount]) -> list[str]:
+    arguments: list[str] = []
+    for mount in checked_mounts(mounts):
         arguments += ["--ro-bind" if mount.read_only else "--bind", str(mount.source.resolve()), mount.target]
     return arguments
 
@@ -270,11 +276,15 @@ def first_stage(
     return ["sh", "-c", "\n".join(lines)]
 
 
-def launcher_command(settings: Mapping[str, object]) -> list[str]:
-    """What PID 1 runs inside: the sandbox's Python with the launcher's package, and nothing of the user's."""
+def launcher_command(settings: Mapping[str, object] | None) -> list[str]:
+    """What PID 1 runs inside: the sandbox's Python with the launcher's package, and nothing of the user's.
+
+    Without ``settings`` it takes them, with its descriptors, from the socket of ``launcher.handoff``.
+    """
+    given = "take()" if settings is None else repr(dict(settings))
     code = (
         "import sys; sys.path.insert(0, '/opt/fdegym/launcher'); from fdegym_launcher.main import main; "
-        f"del sys.path[:2]; main({dict(settings)!r})"
+        f"from fdegym_launcher.handoff import take; del sys.path[:2]; main({given})"
     )
     return [PYTHON, "-s", "-B", "-c", code]
 

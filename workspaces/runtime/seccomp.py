@@ -8,6 +8,7 @@ network namespace does not contain (a virtual machine's vsock, above all).
 from __future__ import annotations
 
 import errno
+import os
 import platform
 import struct
 from collections.abc import Iterable
@@ -184,3 +185,11 @@ def filter_program(machine: str | None = None) -> bytes:
     program += _when(PERSONALITY[column], _argument_among(0, (0, 0xFFFFFFFF), allow, refuse))
     program.append(allow)
     return b"".join(program)
+
+
+def filter_descriptor() -> int:
+    """A descriptor from which the filter is read, from its beginning; the caller owns it."""
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, filter_program())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
