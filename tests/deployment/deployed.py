@@ -108,9 +108,10 @@ class DeployedSite:
 
     def until_worker_ended(self) -> int:
         """Its exit status, when it and all its children are gone."""
-        assert self._worker is not None
-        status = self._worker.wait(120)
-        until(lambda: not living_members(self._worker.pid), "the worker's children and its scheduler are gone")
+        worker = self._worker
+        assert worker is not None
+        status = worker.wait(120)
+        until(lambda: not living_members(worker.pid), "the worker's children and its scheduler are gone")
         return status
 
     def kill_worker(self) -> None:
