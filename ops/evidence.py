@@ -8,8 +8,6 @@ is named as such. The tables go to ``DIRECTORY``, by default ``docs``.
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
 
+from fdegym.lib.spreadsheets import table  # noqa: E402
 from grading.anchors import AnchorsFile, read_anchors  # noqa: E402
 
 COLUMNS = ("scenario", "release", "version", "admitted_on", "group", "what", "value", "of", "least", "most")
@@ -50,14 +49,18 @@ def rows(anchors: AnchorsFile) -> Iterator[tuple[str, str, float, int | None, fl
 
 
 def as_csv(found: list[AnchorsFile]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in found:
-        on = one.evidence.admitted_on.isoformat() if one.evidence else ""
-        for row in rows(one):
-            writer.writerow([one.scenario, one.release[:12], one.package, on, *row])
-    return out.getvalue()
+    lines = (
+        [
+            one.scenario,
+            one.release[:12],
+            one.package,
+            one.evidence.admitted_on.isoformat() if one.evidence else "",
+            *row,
+        ]
+        for one in found
+        for row in rows(one)
+    )
+    return table(COLUMNS, lines, line_end="\n")
 
 
 def as_markdown(found: list[AnchorsFile]) -> str:

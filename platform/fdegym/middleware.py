@@ -1,4 +1,4 @@
-"""The viewer's time zone, and words for our own errors."""
+"""What every answer carries, the viewer's time zone, words for our own errors."""
 
 from __future__ import annotations
 
@@ -8,14 +8,41 @@ from collections.abc import Callable
 
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 
 from fdegym.catalog.scenarios import for_visitors
 from fdegym.lib.errors import FdegymError
 
 logger = logging.getLogger(__name__)
 TIME_ZONE_COOKIE = "tz"
+
+
+#: Features that a page of ours never asks for; copying from a terminal is the one that it does.
+DENIED_FEATURES = (
+    *("accelerometer", "autoplay", "bluetooth", "camera", "clipboard-read", "display-capture", "encrypted-media"),
+    *("fullscreen", "gamepad", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer"),
+    *("microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get", "screen-wake-lock"),
+    *("serial", "storage-access", "usb", "web-share", "window-management", "xr-spatial-tracking"),
+)
+PERMISSIONS = ", ".join(["clipboard-write=(self)", *(f"{feature}=()" for feature in DENIED_FEATURES)])
+#: For a download that a browser opens all the same: no scripts, no forms, no origin of ours.
+DOWNLOAD_POLICY = "sandbox; default-src 'none'"
+
+
+class ResponseHeadersMiddleware(MiddlewareMixin):
+    """What every answer says beside what Django's and django-csp's middleware do. The outermost: nothing escapes it."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        # pages are a person's own: no cache between us and them keeps any (static files say for themselves)
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        if response.headers.get("Content-Disposition", "").startswith("attachment"):
+            response.headers["Content-Security-Policy"] = DOWNLOAD_POLICY
+        return response
 
 
 class ViewerTimeZoneMiddleware:

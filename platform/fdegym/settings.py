@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import environ as django_environ
@@ -33,6 +34,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "allauth",
     "allauth.account",
+    "axes",
     "fdegym.accounts",
     "fdegym.catalog",
     "fdegym.presence",
@@ -50,6 +52,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "fdegym.middleware.ResponseHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -64,6 +67,7 @@ MIDDLEWARE = [
     "fdegym.operations.requests.LogContextMiddleware",
     "fdegym.middleware.ViewerTimeZoneMiddleware",
     "fdegym.middleware.WordsForErrorsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "fdegym.urls"
@@ -108,6 +112,7 @@ else:
         }
     }
 
+CACHES: dict[str, dict[str, object]]
 if ENVIRONMENT.redis_url:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENVIRONMENT.redis_url}}
     CHANNEL_LAYERS = {
@@ -117,7 +122,9 @@ if ENVIRONMENT.redis_url:
         }
     }
 else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "cache"}}
+    # beyond so many entries some that still count would be dropped: tickets, tokens of limits
+    in_database = {"LOCATION": "cache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", **in_database}}
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 # ---- background work: the table of submissions is the queue; a message only wakes a worker ---------------------------
@@ -178,7 +185,10 @@ CELERY_BEAT_SCHEDULE = {
 # ---- people ----------------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -194,17 +204,36 @@ ACCOUNT_FORMS = {"signup": "fdegym.accounts.forms.SignupForm"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
+# allauth's own would shut an account to everybody when somebody guesses, and a class out that sits behind one address:
+# accounts.guessing and accounts.buckets do this instead
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "signup": None}
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # ---- security --------------------------------------------------------------------------------------------------------
+
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_USERNAME_CALLABLE = "fdegym.accounts.guessing.name_of"
+AXES_CLIENT_IP_CALLABLE = "fdegym.accounts.guessing.address_of"
+AXES_LOCKOUT_CALLABLE = "fdegym.accounts.guessing.shut"
+# what is kept of an attempt is name, address and time, until it no longer counts
+AXES_SENSITIVE_PARAMETERS = ["login", "password", "csrfmiddlewaretoken", "next", "username", "ip_address"]
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.secure_cookies
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENVIRONMENT.secure_cookies else None
+# Of this host alone: what its operator does with others below the same name is not ours to decide.
+SECURE_HSTS_SECONDS = ENVIRONMENT.hsts_days * 24 * 3600 if ENVIRONMENT.secure_cookies else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "same-origin"
+SECURE_REFERRER_POLICY = SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
+from fdegym.accounts.buckets import PASSWORD_CHECKS
 from fdegym.accounts.models import User
 
 
@@ -80,8 +81,10 @@ class EraseAccountForm(forms.Form):
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
+        token = PASSWORD_CHECKS.take(self.user.pk)
         if not self.user.check_password(password):
             raise ValidationError("This is not your password. Nothing was deleted.")
+        token.put_back()
         return password
 
     def clean_username(self) -> str:

@@ -1,17 +1,39 @@
-"""The theme switch: kept in a cookie for everybody, and with the account for those who are signed in."""
+"""Signing in and up, which are django-allauth's with limits of ours; and the theme switch: kept in a cookie for
+everybody, and with the account for those who are signed in."""
 
 from __future__ import annotations
 
+from allauth.account import views as allauth_views
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from fdegym.accounts.buckets import FAILED_SIGN_INS, SIGN_UPS
+from fdegym.accounts.guessing import address_of
 from fdegym.accounts.models import Theme, User
 from fdegym.accounts.services import remember_theme
 
 THEME_COOKIE = "theme"
 ONE_YEAR_S = 365 * 24 * 3600
+
+
+def sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Guessing one account's password is django-axes' (``guessing``); this is who tries many accounts."""
+    token = FAILED_SIGN_INS.take(address_of(request)) if request.method == "POST" else None
+    response: HttpResponseBase = allauth_views.login(request)
+    if token and request.user.is_authenticated:
+        token.put_back()
+    return response
+
+
+def sign_up(request: HttpRequest) -> HttpResponseBase:
+    token = SIGN_UPS.take(address_of(request)) if request.method == "POST" else None
+    response: HttpResponseBase = allauth_views.signup(request)
+    if token and not request.user.is_authenticated:
+        token.put_back()
+    return response
 
 
 @require_POST

@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from fdegym.accounts.buckets import RUN_STARTS
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import card, get_scenario
 from fdegym.delivery.errors import LevelUnknown, RunsTooMany
@@ -61,6 +62,7 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
     if live := live_run_of(user, scenario_id):
         return live
     _refuse_run_after_run(user)
+    token = RUN_STARTS.take()
     try:
         with transaction.atomic():
             own = Run.objects.filter(user=user, scenario_id=scenario_id, state__in=BEGUN)
@@ -75,9 +77,10 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
                 attempt=attempt,
             )
             _note_begun(run)
-    except IntegrityError:
+    except Exception as problem:
+        token.put_back()  # what did not begin is not counted
         # a second tab was first
-        if live := live_run_of(user, scenario_id):
+        if isinstance(problem, IntegrityError) and (live := live_run_of(user, scenario_id)):
             return live
         raise
     return _prepare_now_or_later(run, scenario)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
+from fdegym.lib.spreadsheets import table
 from fdegym.pages.rows import RunRow
 from fdegym.runs.log import events, instant, sign_head
 from fdegym.runs.models import Run
@@ -55,19 +54,8 @@ def run_record(row: RunRow) -> dict[str, Any]:
 
 
 def as_csv(rows: Sequence[RunRow]) -> str:
-    """A header and a line for each run; missing values are empty."""
-    target = io.StringIO()
-    writer = csv.DictWriter(target, COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    for row in rows:
-        record = run_record(row)
-        writer.writerow({key: _safe("" if value is None else value) for key, value in record.items()})
-    return target.getvalue()
-
-
-def _safe(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula is quoted as text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "@", "\t", "\r") else value
+    """A header and a line for each run."""
+    return table(COLUMNS, ([run_record(row)[name] for name in COLUMNS] for row in rows))
 
 
 def run_export(run: Run, grade: Grade) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from fdegym.accounts.access import login_required_for_parts, signed_in
+from fdegym.accounts.buckets import EXPORTS
 from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.delivery.retention import kept_in_words
 from fdegym.delivery.submit import abandon_run
@@ -176,6 +177,7 @@ def export(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     grade = current_grade(run)
     if grade is None:
         raise RunStateConflict("A run can be exported once it is graded. Your runs’ list can be exported at any time.")
+    EXPORTS.take(signed_in(request).pk)
     answer = JsonResponse(run_export(run, grade), json_dumps_params={"ensure_ascii": False, "indent": 1})
     answer["Content-Disposition"] = f'attachment; filename="run-{run.id}.json"'
     return answer

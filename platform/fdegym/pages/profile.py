@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from fdegym.accounts.access import signed_in
+from fdegym.accounts.buckets import EXPORTS
 from fdegym.accounts.forms import EraseAccountForm, ProfileForm
 from fdegym.accounts.models import User
 from fdegym.accounts.services import erase_account
@@ -42,6 +43,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def export_runs(request: HttpRequest, kind: str) -> HttpResponse:
+    EXPORTS.take(signed_in(request).pk)
     rows = rows_of(runs_of(signed_in(request)), customers())
     if kind == "csv":
         answer = HttpResponse(as_csv(rows), content_type="text/csv; charset=utf-8")
