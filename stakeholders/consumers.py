@@ -23,12 +23,13 @@ from fdegym.accounts.sessions import session_is_good
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log, notify
 from fdegym.runs.access import get_run_for_user
+from fdegym.runs.watch import watched
 from stakeholders import services
 from stakeholders.scripts import get_run
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 0.25
+LOOK_EVERY_S = 3.0  #: at its own run; that a log has grown is noticed for all feeds together (``runs.watch``)
 CHECK_SESSION_EVERY_S = 3.0
 SIGN_IN, NO_RUN = 4401, 4404  #: close codes
 
@@ -49,7 +50,7 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
         if self.channel_layer is not None:
             await self.channel_layer.group_add(notify.group(self._run_id), self.channel_name)
-        self._pump = asyncio.create_task(self._send_what_comes(after))
+        self._pump = asyncio.create_task(self._follow(after))
 
     async def disconnect(self, code: int) -> None:
         if self._pump is not None:
@@ -64,6 +65,10 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
 
     async def log_moved(self, event: dict[str, Any]) -> None:
         self._moved.set()
+
+    async def _follow(self, after: int) -> None:
+        with watched(self._run_id, self._moved):
+            await self._send_what_comes(after)
 
     async def _send_what_comes(self, after: int) -> None:
         seen, checked_at = -1, time.monotonic()
@@ -82,7 +87,8 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
             except FdegymError:
                 logger.warning("the feed of run %s has nothing to show for now", self._run_id, exc_info=True)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._moved.wait(), LOOK_EVERY_S)
+                async with asyncio.timeout(LOOK_EVERY_S):  # wait_for would lose a cancellation that comes with the event
+                    await self._moved.wait()
             self._moved.clear()
 
     @database_sync_to_async

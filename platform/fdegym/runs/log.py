@@ -20,6 +20,7 @@ from typing import Any
 
 from django.core import signing
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from fdegym.lib import counts
@@ -80,6 +81,12 @@ def head(run: Run) -> tuple[int, str]:
     """Number and hash of the last event; (0, genesis) for an empty log."""
     last = RunEvent.objects.filter(run=run).order_by("-seq").values_list("seq", "hash").first()
     return last if last else (0, genesis(run.id, run.release))
+
+
+def ends(run_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, int]:
+    """Run → number of its last event, in one query; runs with an empty log are absent."""
+    rows = RunEvent.objects.filter(run_id__in=run_ids).order_by().values_list("run_id").annotate(last=Max("seq"))
+    return dict(rows)
 
 
 def append(
