@@ -106,7 +106,7 @@ class Client:
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(30)
+        self.process.communicate()
 
 
 def _shared_out(accounts: Sequence[Account]) -> list[list[Account]]:
