@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fdegym.accounts.models import User
-from fdegym.catalog.scenarios import get_scenario
+from fdegym.catalog.scenarios import scenarios
 from fdegym.delivery.begin import wake
 from fdegym.delivery.models import TrialRun, TrialState
 from fdegym.delivery.submit import submit_run
@@ -21,7 +21,7 @@ from fdegym.delivery.trials import hand_back as hand_back_trial
 from fdegym.lib.errors import FdegymError
 from fdegym.operations.models import OperatorAct
 from fdegym.operations.stuck import orphan_reason
-from fdegym.operations.tasks import build_world
+from fdegym.operations.tasks import build_worlds
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from grading.models import Submission, SubmissionState
@@ -48,6 +48,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Act:
+    of: str  #: what its subject names
     button: str
     title: str
     perform: Callable[[str], Done]
@@ -157,27 +158,28 @@ def _destroy(subject: str) -> Done:
     return Done("The workspace was destroyed.", run.pk if run else None)
 
 
-def _build_world(subject: str) -> Done:
-    scenario_id, _, task_id = subject.partition(":")
-    if task_id not in get_scenario(scenario_id).config.offered:
-        raise ActRefused("No such task is offered. Nothing was done.")
-    wake(build_world, scenario_id, task_id)
-    return Done(f"A worker was told to build the world of {scenario_id}, {task_id}.")
+def _build_worlds(subject: str) -> Done:
+    if subject not in {card.id for card in scenarios()}:
+        raise ActRefused("No such scenario is offered. Nothing was done.")
+    wake(build_worlds, subject)
+    return Done(f"A worker was told to build what is missing of {subject}.")
 
 
 ACTS: Mapping[str, Act] = {
-    "grade-again": Act("Grade again", "Grade this submission again", _grade_again),
+    "grade-again": Act("submission", "Grade again", "Grade this submission again", _grade_again),
     "give-back": Act(
+        "submission",
         "Give the lease back",
         "Take this grading from its worker",
         _give_back,
         "If the worker is still at it, what it has done so far is lost and the next one begins anew. The person waits "
         "longer; the grade comes out the same.",
     ),
-    "wake": Act("Wake a worker", "Tell a worker to take the next submission", _wake),
-    "try-again": Act("Try again", "Put this trial back into the queue", _try_again),
-    "prepare-again": Act("Prepare again", "Have a worker prepare this run", _prepare_again),
+    "wake": Act("submission", "Wake a worker", "Tell a worker to take the next submission", _wake),
+    "try-again": Act("trial", "Try again", "Put this trial back into the queue", _try_again),
+    "prepare-again": Act("run", "Prepare again", "Have a worker prepare this run", _prepare_again),
     "submit": Act(
+        "run",
         "Hand it in",
         "Hand this run in as it stands",
         _submit,
@@ -185,16 +187,18 @@ ACTS: Mapping[str, Act] = {
         "has passed, so nothing else can become of it.",
     ),
     "stop": Act(
+        "run",
         "Stop the workspace",
         "Stop this workspace",
         _stop,
         "Everything that runs in it ends, terminals included. Its files are kept, and the person can open it again.",
     ),
     "destroy": Act(
+        "workspace of run",
         "Destroy it",
         "Destroy this workspace",
         _destroy,
         "Its files are gone for good. What was handed in, the log and the recordings of terminals stay.",
     ),
-    "build-world": Act("Build the world", "Have a worker build this world", _build_world),
+    "build-worlds": Act("scenario", "Build them", "Have a worker build these worlds", _build_worlds),
 }

@@ -159,6 +159,12 @@ FAILED = {
     "worlds": "The scenarios cannot be read: `python manage.py lint` says why.",
 }
 
+#: What is said of those that may only be slow: nothing of theirs is known to be wrong.
+SLOW = {
+    "worlds": "The scenarios are being read for the first time by this process, or the machine is busy: ask again.",
+    "disk": "The disk of FDEGYM_VAR does not answer: look at the machine or at the server that it is mounted from.",
+}
+
 
 class Readiness:
     """The checks, each in a thread of its own."""
@@ -173,20 +179,16 @@ class Readiness:
         """All checks, within the limit."""
         with self._lock:
             for name, check in self._checks.items():
-                if name not in self._asked:
+                if name not in self._asked or self._asked[name].done():
                     self._asked[name] = self._threads.submit(_checked, name, check)
             asked = dict(self._asked)
         wait(asked.values(), timeout=self._limit_s)
-        with self._lock:
-            for name, answer in asked.items():
-                if answer.done():
-                    self._asked.pop(name, None)
         return [Checked(name, self._words(name, answer)) for name, answer in asked.items()]
 
     def _words(self, name: str, answer: Future[str]) -> str:
         if answer.done():
             return answer.result()
-        return f"{FAILED.get(name, 'It does not answer.')} (No answer within {self._limit_s:g} s.)"
+        return f"{SLOW.get(name) or FAILED.get(name, 'It does not answer.')} (No answer within {self._limit_s:g} s.)"
 
 
 def _checked(name: str, check: Callable[[], str]) -> str:

@@ -47,10 +47,10 @@ class Stuck:
 
 
 def stuck_things() -> list[Stuck]:
-    """All of them, the oldest first within each kind."""
+    """All of them: what may be the cause of others before these, the oldest first within each kind."""
     rules: tuple[Callable[[], list[Stuck]], ...] = (
-        *(void_submissions, abandoned_gradings, endless_gradings, waiting_submissions, stuck_trials),
-        *(unprepared_runs, past_deadlines, stuck_workspaces, missing_worlds, silent_processes),
+        *(silent_processes, missing_worlds, unprepared_runs, past_deadlines, stuck_workspaces),
+        *(abandoned_gradings, endless_gradings, waiting_submissions, stuck_trials, void_submissions),
     )
     return [thing for rule in rules for thing in rule()]
 
@@ -115,7 +115,7 @@ def waiting_submissions() -> list[Stuck]:
         Stuck(
             "A submission waits",
             row.created_at,
-            f"{row.progress.get('what') or 'In the queue'}; {row.attempts} attempts so far. Are there workers enough?",
+            f"{_so_far(row.attempts)} Are there workers enough?",
             "wake",
             str(row.pk),
             row.run,
@@ -134,11 +134,19 @@ def stuck_trials() -> list[Stuck]:
         if left:
             reason = f"Its worker ({_worker(row.lease_owner)}) stopped saying that it works on it."
         elif waits:
-            reason = f"No worker has taken it up; {row.attempts} attempts so far."
+            reason = _so_far(row.attempts)
         else:
             continue
         found.append(Stuck("A trial does not end", row.created_at, reason, "try-again", str(row.pk), row.run))
     return found
+
+
+def _so_far(attempts: int) -> str:
+    if not attempts:
+        return "No worker has taken it up."
+    return (
+        f"It was begun {'once' if attempts == 1 else f'{attempts} times'}, came to nothing and is in the queue again."
+    )
 
 
 def _worker(lease_owner: str) -> str:
@@ -207,10 +215,18 @@ def orphan_reason(run: Run | None, opened_at: datetime) -> str:
 
 
 def missing_worlds() -> list[Stuck]:
-    reason = "Whoever draws this task waits until its world is built."
+    tasks: dict[str, list[str]] = {}
+    for scenario, task in unbuilt_worlds():
+        tasks.setdefault(scenario, []).append(task)
     return [
-        Stuck(f"A world of {scenario} is not built ({task})", None, reason, "build-world", f"{scenario}:{task}")
-        for scenario, task in unbuilt_worlds()
+        Stuck(
+            f"Worlds of {scenario} are not built",
+            None,
+            f"Whoever draws one of these tasks waits until its world is built: {', '.join(missing)}.",
+            "build-worlds",
+            scenario,
+        )
+        for scenario, missing in tasks.items()
     ]
 
 

@@ -13,9 +13,13 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task  # type: ignore[untyped-decorator]
-def build_world(scenario_id: str, task_id: str) -> None:
-    """Build one world if it is not there. A failure is in this worker's log; the page goes on showing it as missing."""
-    try:
-        ensure_world(get_scenario(scenario_id), task_id)
-    except Exception:
-        logger.exception("a world of %s could not be built", scenario_id)
+def build_worlds(scenario_id: str) -> None:
+    """Build the worlds of a scenario that are not there. One that fails keeps no other waiting: it stays missing, and
+    this worker's log says why."""
+    scenario = get_scenario(scenario_id)
+    for number, task_id in enumerate(scenario.config.offered, start=1):
+        try:
+            ensure_world(scenario, task_id)
+        except Exception:
+            # by its number: a task's name is nothing that a player may read off a screen
+            logger.exception("world %s of %s could not be built", number, scenario_id)

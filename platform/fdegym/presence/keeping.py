@@ -15,6 +15,7 @@ import socket
 import threading
 import uuid
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connections, transaction
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 EVERY_S = 10.0
 LEAVE_S = 5.0
+ENDED_AFTER = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(minutes=10)  #: the row of a process that has been silent for so long goes into the past
 
 
@@ -90,8 +92,8 @@ class Presence:
 
 def put_away(leaving: uuid.UUID | None = None) -> None:
     """Add what the gone counted to the past, and remove their rows. ``leaving``: this one goes now."""
-    gone = Process.objects.exclude(kind="past")
-    gone = gone.filter(pk=leaving) if leaving else gone.filter(seen_at__lt=timezone.now() - FORGOTTEN_AFTER)
+    others = Process.objects.exclude(kind="past")
+    gone = others.filter(pk__in=[leaving] if leaving else _gone())
     if not gone.exists():
         return
     with transaction.atomic():
@@ -103,6 +105,17 @@ def put_away(leaving: uuid.UUID | None = None) -> None:
         past.counts, past.seen_at = counts.as_rows(together), timezone.now()
         past.save(update_fields=["counts", "seen_at"])
         Process.objects.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def _gone() -> list[uuid.UUID]:
+    """Whoever has been silent for long; and sooner who was a process of this host and is none any more."""
+    now, found = timezone.now(), []
+    silent = Process.objects.exclude(kind="past").filter(seen_at__lt=now - ENDED_AFTER)
+    for row in silent.only("host", "pid", "seen_at"):
+        ended = row.host == socket.gethostname()[:120] and not Path(f"/proc/{row.pid}").exists()
+        if ended or row.seen_at < now - FORGOTTEN_AFTER:
+            found.append(row.pk)
+    return found
 
 
 _present: Presence | None = None

@@ -22,5 +22,11 @@ def worker(lease_owner: str) -> str:
 
 
 @register.filter
+def spaced(name: str) -> str:
+    """``open_files`` as it is said."""
+    return name.replace("_", " ")
+
+
+@register.filter
 def text(value: object) -> str:
     return str(value)

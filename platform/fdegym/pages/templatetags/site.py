@@ -55,6 +55,10 @@ BELONGS = {
     "runs": ("run", "grading", "debrief", "run-give-up"),
     "leaderboard": ("leaderboard-scenario",),
     "operations-runs": ("operations-run",),
+    "operation": (
+        *("operations", "operations-runs", "operations-run", "operations-queues", "operations-hosts"),
+        *("operations-log", "operations-act"),
+    ),
     "profile": ("profile-erase", "account_change_password"),
 }
 
