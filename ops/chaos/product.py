@@ -6,8 +6,10 @@ As root its directory is a small file system of its own, which can be filled.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -22,6 +24,7 @@ from typing import Any
 
 import psycopg
 
+from grading.processes import is_alive
 from tests.deployment.servers import Postgres, Redis, postgres_programs
 from tests.e2e.stack import Stack
 
@@ -204,6 +207,7 @@ class Orphans:
         runs = {str(run).replace("-", "") for (run,) in self._product.select("SELECT id FROM runs_run")}
         yield from self._workspaces(runs)
         yield from self._processes()
+        yield from self._graders()
         yield from self._leases()
         yield from self._sockets(runs)
 
@@ -213,16 +217,23 @@ class Orphans:
                 yield f"workspace {entry.name} without a run"
 
     def _processes(self) -> Iterator[str]:
-        directories = [self._product.var / "sandboxes", self._product.var / "grading"]
         for process in self._product.sandboxes():
-            places = [path for path in directories if f"{path}/" in process.command]
-            for path in places:
-                name = process.command.partition(f"{path}/")[2].partition("/")[0].partition(" ")[0]
-                if not (path / name).exists():
+            for kind in ("sandboxes", "grading"):
+                directory = self._product.var / kind
+                named = set(re.findall(rf"{re.escape(str(directory))}/([^/_. ][^/ ]*)/", process.command))
+                for name in sorted(name for name in named if not (directory / name).exists()):
                     yield f"process {process.id} of the sandbox {name}, which is gone"
         for process in processes():
             if process.parent == 1 and "celery" in process.command and str(self._product.var) in process.command:
                 yield f"process {process.id} of a worker that is gone"
+
+    def _graders(self) -> Iterator[str]:
+        """Sandboxes in which a delivery is graded say who grades."""
+        for spec in (self._product.var / "grading").glob("*/spec.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                by = json.loads(spec.read_text())["labels"]["by"]
+                if not is_alive(by):
+                    yield f"sandbox {spec.parent.name} of the grader {by}, which is gone"
 
     def _leases(self) -> Iterator[str]:
         query = "SELECT id FROM grading_submission WHERE state = 'grading' AND lease_until < {now}"
