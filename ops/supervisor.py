@@ -23,8 +23,8 @@ from pathlib import Path
 
 import place
 
-STOP_PATIENCE_S = 8.0
 DRAIN_S = 3  #: for what is being answered or graded; somebody waits at the terminal
+STOP_PATIENCE_S = 10.0  #: the drain, and a heartbeat of five seconds with which a grading is handed back
 LONGEST_PAUSE_S = 10.0
 HEALTHY_AFTER_S = 20.0
 PR_SET_PDEATHSIG = 1
