@@ -32,7 +32,7 @@ def sessions_of(users: Iterable[User]) -> dict[str, str]:
     for user in users:
         session = import_module(settings.SESSION_ENGINE).SessionStore()
         session[SESSION_KEY] = str(user.pk)
-        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]  # those before it only refuse
         session[HASH_SESSION_KEY] = user.get_session_auth_hash()
         session.save()
         found[user.username] = str(session.session_key)
