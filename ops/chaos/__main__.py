@@ -37,6 +37,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make chaos", description="Kill parts of a site under people's hands.")
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--people", type=int, default=4)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no fault later than that")
     parser.add_argument("--seed", type=int, default=1, help="the same seed: the same faults in the same order")
     parser.add_argument("--kinds", default="", help=f"some of {','.join(KINDS)} (default: all that can be tried)")
     parser.add_argument("--embedded", action="store_true", help="SQLite and no servers, as `make run` has it")
@@ -68,6 +69,7 @@ def main(arguments: list[str]) -> int:
         embedded=given.embedded,
         kinds=given.kinds,
         dockerd=given.dockerd_pidfile,
+        minutes=given.minutes,
     )
     told = asyncio.run(to_the_end())
     print(markdown(told))

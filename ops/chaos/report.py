@@ -42,6 +42,7 @@ class Told:
     left_out: dict[str, str]  #: kind → why it was not tried
     waited_for_grades_s: list[float]
     orphans: dict[str, float]  #: every orphan there was for a moment → for how long it was there
+    late_s: list[float]  #: how late the test's own loop was, ten times a second
     audited: Audited
     load: tuple[float, float] = (0.0, 0.0)  #: of the machine, at the beginning and at the end
 
@@ -63,6 +64,10 @@ class Told:
             "left_out": self.left_out,
             "waited_for_grades_s": [round(each, 2) for each in self.waited_for_grades_s],
             "orphans_s": {what: round(lasted, 1) for what, lasted in self.orphans.items()},
+            "late_s": {
+                "p95": round(percentile(self.late_s, 0.95), 3),
+                "longest": round(max(self.late_s, default=0), 3),
+            },
             "looked_at": dict(self.audited.looked_at),
             "findings": [asdict(each) for each in self.audited.findings],
         }
@@ -98,7 +103,8 @@ def markdown(told: Told) -> str:
     rows += [
         "",
         f"{len(told.faults)} faults in {told.seconds / 60:.0f} minutes, seed {told.seed}, {told.installation}, "
-        f"{os.cpu_count()} cores, load {told.load[0]:.1f} to {told.load[1]:.1f}. Seconds.",
+        f"{os.cpu_count()} cores, load {told.load[0]:.1f} to {told.load[1]:.1f}. Seconds. The test itself was late by "
+        f"{percentile(told.late_s, 0.95):.2f} s at the 95th percentile, by {max(told.late_s, default=0):.1f} s at most.",
         f"Compared: {looked}. The auditor found {found}.",
         f"From handing in to the debrief: p50 {percentile(waited, 0.5):.1f} s, longest {max(waited, default=0):.1f} s. "
         f"Orphans that were there for a moment: {len(told.orphans)}, the longest for {longest:.0f} s.",
