@@ -89,7 +89,7 @@ def _runs_of(users: list[int], number: int, model: Run, chance: random.Random) -
     begun: dict[tuple[int, str], int] = {}
     for made in range(number):
         # one run of each at least, then by an uneven chance
-        user = users[made] if made < len(users) else users[int(len(users) * chance.random() ** 2)]
+        user = users[made] if made < len(users) else users[int(len(users) * chance.random() ** 1.3)]
         card = offered[0] if made < BATCH else chance.choice(offered)
         attempt = begun[user, card.id] = begun.get((user, card.id), 0) + 1
         at = FIRST_DAY + timedelta(days=DAYS * made / number, seconds=chance.randrange(36_000))
