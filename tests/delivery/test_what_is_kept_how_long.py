@@ -218,3 +218,9 @@ def test_the_pages_of_a_run_say_what_was_removed(
 )
 def test_the_rule_in_words(rule_: Keeping, said: str) -> None:
     assert said in rule_.sentence
+
+
+def test_the_scheduler_asks_for_it(settings: Any) -> None:
+    from fdegym.delivery.tasks import remove_what_is_old
+
+    assert remove_what_is_old.name in {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
