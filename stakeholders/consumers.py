@@ -1,9 +1,9 @@
 """The feed of a run: its conversation as it grows, each item once, in order, whatever was missed while away.
 
-``ws/runs/<id>/feed/?after=N``. The server sends ``{"type": "items", "items": […], "seq": n, "clock": …, "state": …}``
-first for everything after N and then whenever the log has grown; items are those of ``stakeholders.services.
-conversation``. The log is the only source: a hint from the channel layer makes it quicker, its absence loses nothing.
-What the client sends is ignored.
+``ws/runs/<id>/feed/?ticket=T&after=N``, with a ticket that ``POST /runs/<id>/feed/ticket/`` gives. The server sends
+``{"type": "items", "items": […], "seq": n, "clock": …, "state": …}`` first for everything after N and then whenever the
+log has grown; items are those of ``stakeholders.services.conversation``. The log is the only source: a hint from the
+channel layer makes it quicker, its absence loses nothing. What the client sends is ignored.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import logging
 import time
 import uuid
 from typing import Any
-from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
-from fdegym.accounts.sessions import session_is_good
+from fdegym.accounts.models import User
+from fdegym.accounts.sockets import CHECK_EVERY_S, TRY_AGAIN, SocketRefused, Visitor, admit, query_of
 from fdegym.lib.errors import FdegymError
 from fdegym.runs import log, notify
 from fdegym.runs.access import get_run_for_user
@@ -30,8 +30,7 @@ from stakeholders.scripts import get_run
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 3.0  #: at its own run; that a log has grown is noticed for all feeds together (``runs.watch``)
-CHECK_SESSION_EVERY_S = 3.0
-SIGN_IN, NO_RUN = 4401, 4404  #: close codes
+NO_RUN = 4404  #: close code: not, or no longer, this person's run
 
 
 class ConversationConsumer(AsyncJsonWebsocketConsumer):
@@ -42,11 +41,12 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         self._pump: asyncio.Task[None] | None = None
         self._run_id: uuid.UUID = self.scope["url_route"]["kwargs"]["run_id"]
         await self.accept()  # type: ignore[no-untyped-call]
-        refusal = await self._refusal()
-        if refusal is not None:
-            await self.close(code=refusal)  # type: ignore[no-untyped-call]
+        try:
+            self._visitor = await self._admit()
+        except SocketRefused as refused:
+            await self._refuse(refused)
             return
-        given = parse_qs(self.scope.get("query_string", b"").decode(errors="replace")).get("after", ["0"])[0]
+        given = query_of(self.scope).get("after", "0")
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
         if self.channel_layer is not None:
             await self.channel_layer.group_add(notify.group(self._run_id), self.channel_name)
@@ -74,18 +74,22 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         seen, checked_at = -1, time.monotonic()
         while True:
             try:
-                if time.monotonic() - checked_at > CHECK_SESSION_EVERY_S:
+                if time.monotonic() - checked_at > CHECK_EVERY_S:
                     checked_at = time.monotonic()
-                    refusal = await self._refusal()
-                    if refusal is not None:
-                        await self.close(code=refusal)  # type: ignore[no-untyped-call]
-                        return
+                    await self._check()
                 frame = await self._news(seen, after)
                 if frame is not None:
                     await self.send_json(frame)  # type: ignore[no-untyped-call]
                     seen = after = max(after, frame["seq"])
+            except SocketRefused as refused:
+                await self._refuse(refused)
+                return
             except FdegymError:
                 logger.warning("the feed of run %s has nothing to show for now", self._run_id, exc_info=True)
+            except Exception:  # a database that is away, say: the page comes back and goes on where it was
+                logger.exception("the feed of run %s broke off", self._run_id)
+                await self._refuse(SocketRefused(TRY_AGAIN, "try again in a moment"))
+                return
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):  # wait_for would lose a cancellation that comes with the event
                     await self._moved.wait()
@@ -106,16 +110,21 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         }
 
     @database_sync_to_async
-    def _refusal(self) -> int | None:
-        """The close code if this person may not (or no longer) see the run."""
-        user = self.scope.get("user")
-        session = self.scope.get("session")
-        if user is None or not user.is_authenticated:
-            return SIGN_IN
-        if session is not None and not session_is_good(session.session_key, str(user.pk)):
-            return SIGN_IN
+    def _admit(self) -> Visitor:
+        visitor = admit(self.scope, socket="feed", run_id=self._run_id)
+        self._check_run(visitor)
+        return visitor
+
+    @database_sync_to_async
+    def _check(self) -> None:
+        self._visitor.check()
+        self._check_run(self._visitor)
+
+    def _check_run(self, visitor: Visitor) -> None:
         try:
-            get_run_for_user(user, self._run_id)
-        except FdegymError:
-            return NO_RUN
-        return None
+            get_run_for_user(User.objects.filter(pk=visitor.user_id).first(), self._run_id)
+        except FdegymError as missing:
+            raise SocketRefused(NO_RUN, "no such run for you") from missing
+
+    async def _refuse(self, refused: SocketRefused) -> None:
+        await self.close(code=refused.code, reason=str(refused))  # type: ignore[no-untyped-call]

@@ -13,31 +13,18 @@ import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
-from fdegym.accounts.sessions import session_is_good
+from fdegym.accounts.sockets import CHECK_EVERY_S, SocketRefused, admit, query_of
 from fdegym.lib.errors import FdegymError, RunNotFound, ServiceUnavailable
 from fdegym.runs.access import get_run_for_user
 from workspaces.keeper.client import TerminalStream, TerminalUnavailable
 from workspaces.terminal import protocol
-from workspaces.tickets import Ticket, TicketRefused, redeem_ticket
 
 logger = logging.getLogger(__name__)
-LOOK_EVERY_S = 3.0  #: how soon a revoked session or a finished run is noticed
-
-
-class Refusal(Exception):
-    """The socket is to be closed with this code."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-
-
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -66,9 +53,8 @@ class TerminalConsumer:
         await self._receive()  # websocket.connect
         await self._send({"type": "websocket.accept"})  # a close code only reaches the page after this
         try:
-            ticket, after = await self._admit()
-            stream = await self._attach(ticket, after)
-        except Refusal as refusal:
+            stream = await self._attach(await self._admit())
+        except SocketRefused as refusal:
             await self._close(refusal.code, str(refusal))
             return
         tasks: list[asyncio.Task[None]] = []
@@ -98,65 +84,53 @@ class TerminalConsumer:
 
     # admission
 
-    async def _admit(self) -> tuple[Ticket, int | None]:
-        user, session = self.scope.get("user"), self.scope.get("session")
-        if user is None or not user.is_authenticated:
-            raise Refusal(protocol.CLOSE_SIGN_IN, "sign in")
-        query = parse_qs(self.scope.get("query_string", b"").decode("ascii", "replace"))
-        self.user_id, self.session_key = str(user.pk), session.session_key if session is not None else None
-        self.run_id = str(self.scope["url_route"]["kwargs"]["run_id"])
-        number = int(self.scope["url_route"]["kwargs"]["number"])
-        if not await database_sync_to_async(session_is_good)(self.session_key, self.user_id):
-            raise Refusal(protocol.CLOSE_SIGN_IN, "sign in")
-        try:
-            ticket = await database_sync_to_async(redeem_ticket)(
-                query.get("ticket", [""])[0],
-                run_id=self.run_id,
-                terminal=number,
-                user_id=self.user_id,
-                session_key=self.session_key or "",
-            )
-        except TicketRefused as refused:
-            raise Refusal(protocol.CLOSE_NOT_YOURS, str(refused)) from refused
-        except ServiceUnavailable as away:
-            raise Refusal(protocol.CLOSE_RESTARTED, "try again in a moment") from away
-        problem = await database_sync_to_async(self._problem_with_run)()
-        if problem is not None:
-            raise problem
-        given = query.get("after", [""])[0]
-        return ticket, int(given) if given.isdecimal() and len(given) < 19 else None
+    async def _admit(self) -> int | None:
+        """Let the person in, or raise ``SocketRefused``. Gives the place in the stream that the page has reached."""
+        run_id, number = (self.scope["url_route"]["kwargs"][name] for name in ("run_id", "number"))
+        self.run_id, self.number = str(run_id), int(number)
+        self.visitor = await database_sync_to_async(admit)(
+            self.scope, socket=f"terminal {self.number}", run_id=self.run_id
+        )
+        await database_sync_to_async(self._check_run)()
+        given = query_of(self.scope).get("after", "")
+        return int(given) if given.isdecimal() and len(given) < 19 else None
 
-    def _problem_with_run(self) -> Refusal | None:
-        user = get_user_model().objects.filter(pk=self.user_id).first()
+    def _check_run(self) -> None:
+        user = get_user_model().objects.filter(pk=self.visitor.user_id).first()
         try:
             run = get_run_for_user(user, self.run_id)
-        except RunNotFound:
-            return Refusal(protocol.CLOSE_NOT_YOURS, "no such run for you")
-        return None if run.is_live else Refusal(protocol.CLOSE_RUN_OVER, "the run is over")
+        except RunNotFound as missing:
+            raise SocketRefused(protocol.CLOSE_NOT_YOURS, "no such run for you") from missing
+        if not run.is_live:
+            raise SocketRefused(protocol.CLOSE_RUN_OVER, "the run is over")
 
-    async def _attach(self, ticket: Ticket, after: int | None) -> TerminalStream:
-        query = parse_qs(self.scope.get("query_string", b"").decode("ascii", "replace"))
+    def _check(self) -> None:
+        self.visitor.check()
+        self._check_run()
+
+    async def _attach(self, after: int | None) -> TerminalStream:
+        query = query_of(self.scope)
         size: dict[str, int] = {}
         for name in ("columns", "rows"):
-            given = query.get(name, [""])[0]
+            given = query.get(name, "")
             if given.isdecimal() and len(given) < 5:
                 size[name] = int(given)
         try:
             return await TerminalStream.attach(
                 Path(settings.KEEPER_SOCKET),
                 run=self.run_id,
-                number=ticket.terminal,
-                role=ticket.role,
+                number=self.number,
+                role=self.visitor.role,
                 after=after,
                 **size,
             )
         except TerminalUnavailable as error:
             codes = {"too_many": protocol.CLOSE_TOO_MANY, "no_terminal": protocol.CLOSE_NO_TERMINAL}
-            raise Refusal(codes.get(error.kind, protocol.CLOSE_RESTARTED), str(error)) from error
+            raise SocketRefused(codes.get(error.kind, protocol.CLOSE_RESTARTED), str(error)) from error
         except ServiceUnavailable as error:
-            raise Refusal(protocol.CLOSE_RESTARTED, "the workspace service restarts") from error
+            raise SocketRefused(protocol.CLOSE_RESTARTED, "the workspace service restarts") from error
         except FdegymError as error:
-            raise Refusal(protocol.CLOSE_RESTARTED, "the workspace is not running") from error
+            raise SocketRefused(protocol.CLOSE_RESTARTED, "the workspace is not running") from error
 
     # frames
 
@@ -195,23 +169,19 @@ class TerminalConsumer:
                 return
 
     async def _look(self) -> None:
-        """Ping, and notice a sign-out or the end of the run."""
+        """Ping, and notice that the person may not stay, or the end of the run."""
         since_ping = 0.0
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            since_ping += LOOK_EVERY_S
+            await asyncio.sleep(CHECK_EVERY_S)
+            since_ping += CHECK_EVERY_S
             try:
-                signed_in = await database_sync_to_async(session_is_good)(self.session_key, self.user_id)
-                problem = await database_sync_to_async(self._problem_with_run)() if signed_in else None
+                await database_sync_to_async(self._check)()
+            except SocketRefused as refused:
+                await self._close(refused.code, str(refused))
+                return
             except Exception:
                 logger.exception("a terminal's session could not be checked")
                 continue
-            if not signed_in:
-                await self._close(protocol.CLOSE_SIGN_IN, "signed out")
-                return
-            if problem is not None:
-                await self._close(problem.code, str(problem))
-                return
             if since_ping >= protocol.PING_EVERY_S:
                 since_ping = 0.0
                 await self._say({"type": "ping"})

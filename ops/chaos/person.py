@@ -293,7 +293,8 @@ class Person:
         attempt, after = 0, 0
         while True:
             try:
-                async with self._socket(f"/ws/runs/{run.id}/feed/?after={after}") as socket:
+                given = await self._browser.post(f"/runs/{run.id}/feed/ticket/", {})
+                async with self._socket(f"{given['url']}&after={after}") as socket:
                     asking = asyncio.create_task(self._ask_whether_it_lives(socket))
                     try:
                         while True:
@@ -303,7 +304,7 @@ class Person:
                     finally:
                         asking.cancel()
                         await asyncio.gather(asking, return_exceptions=True)
-            except (TimeoutError, OSError, websockets.WebSocketException):
+            except (Away, TimeoutError, OSError, websockets.WebSocketException):
                 pass
             await asyncio.sleep(back_off(attempt, self._chance))
             attempt += 1

@@ -97,8 +97,9 @@ class Feed:
 
     async def _read(self, run: str) -> None:
         while True:
-            with contextlib.suppress(OSError, websockets.WebSocketException):
-                async with self.visitor.socket(f"/ws/runs/{run}/feed/?after={self._seq}") as stream:
+            with contextlib.suppress(OSError, websockets.WebSocketException, Refused):
+                given = await self.visitor.ask(f"/runs/{run}/feed/ticket/", {}, "ticket")
+                async with self.visitor.socket(f"{given['url']}&after={self._seq}") as stream:
                     async for frame in stream:
                         said = json.loads(frame)
                         self._seq = max(self._seq, int(said["seq"]))

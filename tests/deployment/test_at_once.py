@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from fdegym.accounts.tickets import TicketRefused, issue_ticket, redeem_ticket
 from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunEvent, RunState
@@ -17,7 +18,6 @@ from fdegym.runs.services import transition
 from grading.models import Submission
 from grading.queue import queue_submission
 from tests.grading.conftest import Sealed
-from workspaces.tickets import TicketRefused, issue_ticket, redeem_ticket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -137,7 +137,7 @@ def test_what_a_store_spells_in_its_own_way_still_fits_the_chain(alice, make_run
 
 
 def test_a_ticket_shown_by_many_at_once_lets_one_in(alice):
-    facts = {"run_id": "a-run", "terminal": 1, "user_id": alice.pk, "session_key": "session"}
+    facts = {"socket": "feed", "run_id": "a-run", "user": alice, "session_key": "session"}
     ticket = issue_ticket(**facts)
     outcomes = at_once(8, lambda _: redeem_ticket(ticket, **facts))
     assert len([outcome for outcome in outcomes if not isinstance(outcome, Exception)]) == 1

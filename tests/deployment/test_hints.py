@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.cache.backends.redis import RedisCache
 
+from fdegym.accounts import tickets
 from fdegym.lib.errors import ServiceUnavailable
 from fdegym.runs import notify
 from fdegym.runs.hint_layer import HintLayer
 from tests.deployment.servers import Redis
-from workspaces import tickets
 
 
 @pytest.fixture
@@ -121,10 +122,10 @@ async def test_a_thousand_viewers_who_come_and_go_with_hints_unread_leave_nothin
     await layer.flush()
 
 
-def test_without_redis_a_ticket_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_a_ticket_is_refused_in_words(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tickets, "cache", RedisCache("unix:///nowhere/redis.sock", {}))
-    facts = {"run_id": "a-run", "terminal": 1, "user_id": 1, "session_key": "session"}
-    with pytest.raises(ServiceUnavailable, match="those that are open go on"):
+    facts = {"socket": "feed", "run_id": "a-run", "user": alice, "session_key": "session"}
+    with pytest.raises(ServiceUnavailable, match="what is open goes on"):
         tickets.issue_ticket(**facts)
     with pytest.raises(ServiceUnavailable, match="Try again"):
         tickets.redeem_ticket("x" * 43, **facts)

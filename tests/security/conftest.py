@@ -66,6 +66,8 @@ def _the_other_processes_are_away(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(f"fdegym.pages.workbench.{place}.{name}", away)
     for name in ("ensure_world", "abandon_run", "submit_run", "delivery_survey", "progress_of", "far_ahead"):
         monkeypatch.setattr(f"fdegym.pages.workbench.{name}", away)
+    monkeypatch.setattr("stakeholders.consumers.services.conversation", lambda run_id, after: [])
+    monkeypatch.setattr("stakeholders.consumers.services.customer_clock", lambda run_id: None)
     monkeypatch.setattr("fdegym.pages.outcomes.abandon_run", away)
     monkeypatch.setattr("fdegym.pages.visiting.begin_run", away)
 

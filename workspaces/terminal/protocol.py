@@ -9,14 +9,13 @@ COLUMNS_MIN, ROWS_MIN, SIDE_MAX = 2, 1, 1000
 TEXT_BYTES_MAX = 4096
 INPUT_BYTES_MAX = 1 << 20  #: one binary frame of input
 
+# close codes of a terminal; those that every socket has are in ``fdegym.accounts.sockets``
 CLOSE_RESTARTED = 1012
 CLOSE_BAD_FRAME = 1008
-CLOSE_SIGN_IN = 4401
 CLOSE_NOT_YOURS = 4403
 CLOSE_NO_TERMINAL = 4404
 CLOSE_RUN_OVER = 4409
 CLOSE_TOO_MANY = 4429
-CLOSE_UNAVAILABLE = 4503
 
 PING_EVERY_S = 20.0
 

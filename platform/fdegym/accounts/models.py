@@ -60,6 +60,7 @@ class User(AbstractUser):
     theme = models.CharField(max_length=6, choices=Theme, default=Theme.SYSTEM)
     on_leaderboard = models.BooleanField(default=True)
     erased_at = models.DateTimeField(null=True, blank=True, editable=False)
+    access_changes = models.PositiveIntegerField(default=0, editable=False)  #: counted by ``services.access_changed``
 
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
@@ -71,6 +72,11 @@ class User(AbstractUser):
     @property
     def shown_name(self) -> str:
         return self.display_name or self.username
+
+    @property
+    def rights(self) -> str:
+        """Another text whenever what the person may see has changed: an open socket then ends."""
+        return f"{self.role} {self.access_changes}"
 
     def get_full_name(self) -> str:
         return self.shown_name

@@ -25,7 +25,9 @@ from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_POST
 
-from fdegym.accounts.models import User
+from fdegym.accounts.access import signed_in
+from fdegym.accounts.buckets import MESSAGES, TICKETS
+from fdegym.accounts.tickets import issue_ticket
 from fdegym.catalog.scenarios import for_visitors, get_scenario
 from fdegym.delivery.begin import reopen_workspace
 from fdegym.delivery.submit import abandon_run, submit_run
@@ -39,7 +41,6 @@ from fdegym.runs.models import Run, RunState
 from grading.worlds import ensure_world
 from stakeholders import services as people
 from workspaces import services as workspace
-from workspaces.tickets import issue_ticket
 
 INSIDE = PurePosixPath("/workspace")
 EDITOR_BYTES = 1_000_000  #: larger files are shown by their beginning, read-only
@@ -48,7 +49,7 @@ UPLOAD_BYTES = 16 * 1024 * 1024
 FIRST_READ = {"directory.md": "Who is who", "system/README.md": "The system as found: how production calls it"}
 ADDRESSES = (
     *("people", "messages", "wait", "inbox", "trial", "state"),
-    *("files", "file", "document", "survey", "submit", "ticket"),
+    *("files", "file", "document", "survey", "submit", "ticket", "feed_ticket"),
 )
 View = Callable[..., HttpResponse]
 
@@ -192,12 +193,16 @@ def ticket(request: HttpRequest, run: Run) -> HttpResponse:
     number = _body(request).get("terminal")
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 99:
         raise RequestUnreadable("A terminal has a number from 1.")
+    TICKETS.take(signed_in(request).pk)
     if workspace.workspace_state(str(run.id)) != "running":
         reopen_workspace(run)
+    return _ticket(request, run, f"terminal {number}", f"/ws/runs/{run.id}/terminals/{number}/")
+
+
+def _ticket(request: HttpRequest, run: Run, socket: str, address: str) -> HttpResponse:
     session = request.session.session_key or ""
-    assert isinstance(request.user, User)  # noqa: S101 - of_run refuses everybody else
-    value = issue_ticket(run_id=str(run.id), terminal=number, user_id=request.user.pk, session_key=session)
-    return JsonResponse({"ticket": value, "url": f"/ws/runs/{run.id}/terminals/{number}/?ticket={value}"})
+    value = issue_ticket(socket=socket, run_id=run.id, user=signed_in(request), session_key=session)
+    return JsonResponse({"ticket": value, "url": f"{address}?ticket={value}"})
 
 
 @require_GET
@@ -217,11 +222,21 @@ def conversation(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 @require_POST
+@of_run()
+def feed_ticket(request: HttpRequest, run: Run) -> HttpResponse:
+    """A one-time ticket for the feed; also of a run that is over, which the feed then tells."""
+    TICKETS.take(signed_in(request).pk)
+    return _ticket(request, run, "feed", f"/ws/runs/{run.id}/feed/")
+
+
+@require_POST
 @of_run(live=True)
 def send(request: HttpRequest, run: Run) -> HttpResponse:
     body = _body(request)
+    person, text, client_id = (_text(body, key) for key in ("person", "text", "id"))
+    MESSAGES.take(signed_in(request).pk)
     workspace.touch(str(run.id))
-    reply = people.send_message(run.id, _text(body, "person"), _text(body, "text"), _text(body, "id"))
+    reply = people.send_message(run.id, person, text, client_id)
     return JsonResponse({"reply": reply})
 
 
@@ -260,7 +275,6 @@ def _attachment(name: str, data: bytes) -> HttpResponse:
     answer = HttpResponse(data, content_type="application/octet-stream")
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in PurePosixPath(name).name)
     answer["Content-Disposition"] = f'attachment; filename="{safe or "file"}"'
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
     return answer
 
 

@@ -10,6 +10,7 @@ urlpatterns = [
     path("terminals/", workbench.terminals, name="workbench_terminals"),
     path("terminals/ticket/", workbench.ticket, name="workbench_ticket"),
     path("people/", workbench.conversation, name="workbench_people"),
+    path("feed/ticket/", workbench.feed_ticket, name="workbench_feed_ticket"),
     path("messages/", workbench.send, name="workbench_messages"),
     path("wait/", workbench.wait, name="workbench_wait"),
     path("inbox/", workbench.inbox, name="workbench_inbox"),

@@ -204,15 +204,30 @@
   addEventListener("workbench:lost", lost);
   addEventListener("online", () => { if (again && !line) { clearTimeout(again); listen(); } });
 
-  function listen() {
+  let asked = 0; // tickets asked for: only the last is used
+  let refused = false; // the last ticket was not taken: it may have been too old, once
+  async function listen() {
     again = 0;
-    const socket = line = new WebSocket(W.socketUrl(`/ws/runs/${W.boot.run}/feed/?after=${seq}`));
-    socket.onmessage = (message) => { if (socket !== line) return; attempt = 0; W.report("feed", "connected"); take(JSON.parse(message.data)); };
+    const turn = asked += 1;
+    let ticket;
+    try {
+      ticket = await W.post(W.boot.urls.feed_ticket, {});
+    } catch (refusal) {
+      if (turn !== asked) return;
+      if (refusal.status === 401 || refusal.status === 403) return W.report("feed", "signed out");
+      if (refusal.status === 404) return W.report("feed", "over");
+      return later();
+    }
+    if (turn !== asked) return;
+    const socket = line = new WebSocket(W.socketUrl(`${ticket.url}&after=${seq}`));
+    socket.onmessage = (message) => { if (socket !== line) return; attempt = 0; refused = false; W.report("feed", "connected"); take(JSON.parse(message.data)); };
     socket.onclose = (event) => {
       if (socket !== line) return;
       line = null;
       if (event.code === 4401) return W.report("feed", "signed out");
-      if (event.code === 4404) return W.report("feed", "over");
+      if (event.code === 4410) return W.report("feed", "changed");
+      if (event.code === 4404 || (event.code === 4403 && refused)) return W.report("feed", "over");
+      refused = event.code === 4403;
       later();
     };
   }

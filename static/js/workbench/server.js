@@ -36,12 +36,13 @@ window.Workbench = (() => {
   const upload = (url, form) => request(url, { method: "POST", body: form });
 
   // Connection: words in one place. The worst of what the parts report is shown.
-  const RANK = ["connected", "connecting", "reconnecting", "signed out", "over"];
+  const RANK = ["connected", "connecting", "reconnecting", "signed out", "changed", "over"];
   const WORDS = {
     connected: "Connected",
     connecting: "Connecting",
     reconnecting: "Reconnecting. Your shell goes on and files are kept; keys are not taken until it is back.",
     "signed out": "Signed out. The run is kept: sign in again.",
+    changed: "What you may see here has changed. The run is kept.",
     over: "This run is over.",
   };
   const parts = new Map();
@@ -52,12 +53,8 @@ window.Workbench = (() => {
     if (connection.dataset.state === worst) return;
     connection.dataset.state = worst;
     connection.textContent = WORDS[worst];
-    if (worst === "signed out") {
-      const link = document.createElement("a");
-      link.href = `${boot.urls.login}?next=${encodeURIComponent(location.pathname)}`;
-      link.textContent = " Sign in";
-      connection.append(link);
-    }
+    if (worst === "signed out") connection.append(element("a", { href: `${boot.urls.login}?next=${encodeURIComponent(location.pathname)}`, text: " Sign in" }));
+    if (worst === "changed") connection.append(element("a", { href: location.pathname, text: " Reload" }));
     if (worst === "over") setTimeout(() => location.assign(boot.urls.grading), 1500);
   }
 

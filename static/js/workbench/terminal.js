@@ -56,6 +56,7 @@
       this.attempt = 0;
       this.over = false;
       this.ended = false;
+      this.refused = false;
       this.panel = W.element("div", { class: "wb-terminal", role: "tabpanel", id: `panel-terminal-${number}`, "aria-labelledby": `tab-terminal-${number}`, hidden: true });
       stage.append(this.panel);
       this.tab = W.element("button", { type: "button", role: "tab", id: `tab-terminal-${number}`, "aria-controls": this.panel.id, "aria-selected": "false", tabindex: "-1", text: `Terminal ${number}` });
@@ -166,6 +167,7 @@
       if (message.type === "hello") {
         this.attempt = 0;
         this.ended = false;
+        this.refused = false;
         if (this.seen !== null && message.seq > this.seen) this.tell(`${(message.seq - this.seen).toLocaleString()} bytes of output passed while you were away and are not shown`);
         if (this.seen === null || message.seq !== this.seen) this.decoder = new TextDecoder();
         this.seen = message.seq;
@@ -230,7 +232,9 @@
 
     closed(code) {
       if (code === 4401) return this.stop("signed out");
-      if (code === 4403 || code === 4409) return this.stop("over");
+      if (code === 4410) return this.stop("changed");
+      if (code === 4409 || (code === 4403 && this.refused)) return this.stop("over");
+      this.refused = code === 4403; // the ticket may have been too old, once
       if (this.ended) return W.report(this.tab.id, "connected");
       if (code === 4404) { this.ended = true; return W.report(this.tab.id, "connected"); }
       if (code === 4429) { this.ended = true; W.report(this.tab.id, "connected"); return this.tell("no further terminal can be opened; close one by typing exit in it"); }
