@@ -84,6 +84,8 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
             except SocketRefused as refused:
                 await self._refuse(refused)
                 return
+            except OSError:  # the browser left while something was sent
+                return
             except FdegymError:
                 logger.warning("the feed of run %s has nothing to show for now", self._run_id, exc_info=True)
             except Exception:  # a database that is away, say: the page comes back and goes on where it was
@@ -91,7 +93,8 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
                 await self._refuse(SocketRefused(TRY_AGAIN, "try again in a moment"))
                 return
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_EVERY_S):  # wait_for would lose a cancellation that comes with the event
+                # wait_for would lose a cancellation that comes with the event
+                async with asyncio.timeout(LOOK_EVERY_S):
                     await self._moved.wait()
             self._moved.clear()
 
