@@ -1,4 +1,4 @@
-"""`make check`: format, lint, types, import contracts, migrations, vendored assets, documentation.
+"""`make check`: format, lint, rules of safe code, types, import contracts, migrations, vendored assets, documentation.
 
 python3 ops/check.py
 """
@@ -38,6 +38,7 @@ def main() -> int:
     steps = {
         "format": [str(tools / "ruff"), "format", "--check", "--quiet", "."],
         "lint": [str(tools / "ruff"), "check", "--quiet", "."],
+        "safety": [python, "ops/safety.py"],
         "types": [str(tools / "mypy")],
         "imports": [str(tools / "lint-imports"), "--no-cache"],
         "migrations": [python, "manage.py", "makemigrations", "--check", "--dry-run"],

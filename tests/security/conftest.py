@@ -10,6 +10,7 @@ from django.test import Client
 
 from fdegym.accounts.models import Role, User
 from fdegym.lib.errors import ServiceUnavailable
+from fdegym.operations.acts import ACTS
 from tests.security.rights import PEOPLE
 from tests.site.conftest import BAKERY, _the_bakery_is_on_offer, graded, runs_at_bakery, submitted
 
@@ -77,6 +78,6 @@ def address_arguments(name: str, run_id: Any) -> list[Any]:
     if name in ("scenario", "scenario-begin", "leaderboard-scenario"):
         return [BAKERY]
     if name == "operations-act":
-        return ["build-world", "nowhere:nothing"]
+        return [next(iter(ACTS)), "nothing"]
     of_a_run = ("run", "grading", "debrief", "run-export", "run-give-up", "operations-run")
     return [run_id] if name in of_a_run or name.startswith("workbench_") else []
