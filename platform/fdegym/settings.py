@@ -219,7 +219,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_USERNAME_CALLABLE = "fdegym.accounts.guessing.name_of"
 AXES_CLIENT_IP_CALLABLE = "fdegym.accounts.guessing.address_of"
 AXES_LOCKOUT_CALLABLE = "fdegym.accounts.guessing.shut"
-# what is kept of an attempt is name, address and time, until it no longer counts
+# what is kept of an attempt is name, address, browser and time, until the next one after it no longer counts
 AXES_SENSITIVE_PARAMETERS = ["login", "password", "csrfmiddlewaretoken", "next", "username", "ip_address"]
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
