@@ -92,6 +92,7 @@ WRONG = [
     ("FDEGYM_KEEP_SUBMISSIONS_DAYS", "1e3"),
     ("FDEGYM_KEEP_MODEL_WORDS_DAYS", "for ever"),
     *((f"{name}_FILE", "/no/such/file") for name in SECRETS),
+    ("FDEGYM_HSTS_DAYS", "a year"),
     ("FDEGYM_LOG", "xml"),
     ("FDEGYM_METRICS_TOKEN_FILE", "/no/such/file"),
     ("FDEGYM_METRICS_TOKEN_FILE", "/dev/null"),
