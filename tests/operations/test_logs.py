@@ -193,12 +193,13 @@ from fdegym import celery
 from celery.signals import setup_logging
 from fdegym.lib import logs
 logs.name_process("worker")
-logs.log_what_ends_the_process()
+logs.log_what_would_be_printed()
 celery.app.log.setup(loglevel="INFO")
 logging.getLogger("celery.worker").warning("from Celery")
 from uvicorn.config import LOGGING_CONFIG
 logging.getLogger("uvicorn.error").warning("from uvicorn")
 logging.getLogger("django.request").error("from Django")
+warnings.warn("from Python")
 raise RuntimeError("ended")
 """
 
@@ -219,7 +220,9 @@ def test_every_library_of_a_process_writes_the_same_shape_to_the_end(tmp_path):
     )
     assert ended.returncode == 1
     lines = [json.loads(line) for line in ended.stderr.splitlines()]
-    assert [line["event"] for line in lines] == ["from Celery", "from uvicorn", "from Django", "ended by an error"]
+    said = [line["event"] for line in lines]
+    assert [*said[:3], said[4]] == ["from Celery", "from uvicorn", "from Django", "ended by an error"]
+    assert "UserWarning: from Python" in said[3]
     assert {line["process"] for line in lines} == {"worker"}
     assert all(list(line)[:5] == FIELDS for line in lines)
 

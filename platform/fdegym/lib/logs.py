@@ -96,9 +96,8 @@ def _fields(logger: Any, method: str, event: EventDict) -> EventDict:
         "event": _clean(str(event["event"])),
         "process": _process,
     }
-    for name, value in structlog.contextvars.get_contextvars().items():
-        if name in BOUND:
-            row[name] = _clean(str(value))
+    known = structlog.contextvars.get_contextvars()
+    row |= {name: _clean(str(known[name])) for name in BOUND if name in known}
     kind, error, trace = event.get("exc_info") or (None, None, None)
     if kind is not None:
         row["error"] = {"kind": kind.__name__, "trace": _trace(kind, error, trace)}
@@ -176,11 +175,12 @@ def set_up(process: str, style: str) -> None:
     """For a process without Django."""
     name_process(process)
     logging.config.dictConfig(configuration(style))
-    log_what_ends_the_process()
+    log_what_would_be_printed()
 
 
-def log_what_ends_the_process() -> None:
-    """An error that nobody catches is a line too, not a traceback across many."""
+def log_what_would_be_printed() -> None:
+    """Warnings of Python, and an error that nobody catches, are lines like all others and not text across many."""
+    logging.captureWarnings(True)
 
     def log_it(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, Exception):

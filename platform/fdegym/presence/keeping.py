@@ -22,7 +22,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from fdegym.lib import counts
-from fdegym.lib.logs import log_what_ends_the_process, name_process
+from fdegym.lib.logs import log_what_would_be_printed, name_process
 from fdegym.presence.models import Process
 
 logger = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ def begin(kind: str) -> None:
     """This process serves from now on, as a ``kind``. Again in the same process: nothing."""
     global _present
     name_process(kind)
-    log_what_ends_the_process()
+    log_what_would_be_printed()
     if not settings.TELLS_OF_ITSELF or (_present is not None and _present.pid == os.getpid()):
         return
     _present = Presence(kind)
