@@ -454,12 +454,6 @@ def test_a_run_is_exported_only_after_its_debrief_may_be_read(alice, visit, runs
     assert "once it is graded" in answer.content.decode()
 
 
-def test_a_text_that_a_spreadsheet_takes_for_a_formula_is_quoted():
-    from fdegym.pages.exports import _safe
-
-    assert [_safe(text) for text in ("=1+1", "+1", "@x", "plain", 7)] == ["'=1+1", "'+1", "'@x", "plain", 7]
-
-
 # ---- giving up -------------------------------------------------------------------------------------------------------
 
 

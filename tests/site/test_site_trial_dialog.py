@@ -41,6 +41,8 @@ class Bench:
             route.fulfill(path=str(ROOT / path.lstrip("/")))
         elif path == "/people/":
             route.fulfill(json={"directory": [], "clock": None})
+        elif path == "/feed_ticket/":
+            route.fulfill(json={"ticket": "t", "url": "/feed/?ticket=t"})  # where nobody answers
         elif path.startswith("/document/"):
             route.fulfill(body="<h1>Terms</h1>", content_type="text/html")
         elif path == "/survey/":
@@ -72,7 +74,7 @@ def _html() -> str:
         "hasTrial": True,
         "hasCalendar": True,
         "run": "r",
-        "urls": {name: f"/{name}/" for name in ("trial", "wait", "people", "survey", "document")}
+        "urls": {name: f"/{name}/" for name in ("trial", "wait", "people", "feed_ticket", "survey", "document")}
         | {"grading": "/", "login": "/"},
     }
     page = render_to_string(
