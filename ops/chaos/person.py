@@ -236,6 +236,8 @@ class Person:
                 if closed.rcvd is not None and closed.rcvd.code in OVER:
                     return
                 attempt = 0 if run.terminal.seen != seen else attempt
+            except Refused:
+                return  # as the page does it: the run is over, or not this person's
             except (Away, TimeoutError, OSError, websockets.WebSocketException):
                 pass
             await asyncio.sleep(back_off(attempt, self._chance))
@@ -304,6 +306,8 @@ class Person:
                     finally:
                         asking.cancel()
                         await asyncio.gather(asking, return_exceptions=True)
+            except Refused:
+                return  # as the page does it: the run is over, or not this person's
             except (Away, TimeoutError, OSError, websockets.WebSocketException):
                 pass
             await asyncio.sleep(back_off(attempt, self._chance))

@@ -27,7 +27,7 @@ from tests.e2e.stack import own_directory
 
 WAIT_FOR_PEOPLE_S = 60.0
 WAIT_FOR_WORK_S = 120.0
-SETTLE_S = 240.0  #: at most, for the last grades and for orphans to go
+SETTLE_S = 600.0  #: at most, for the last grades and for orphans to go
 LOOK_FOR_ORPHANS_EVERY_S = 2.0
 
 

@@ -19,7 +19,7 @@ from tests.deployment.servers import postgres_programs
 from tests.sampling import commit
 
 __all__ = ["sandboxes_work"]
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(2400)]
 #: What only some machines have; everything else is tried on each.
 MAY_BE_LEFT_OUT = {"dockerd"} if os.geteuid() == 0 else {"dockerd", "full disk"}
 
