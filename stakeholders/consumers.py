@@ -104,10 +104,13 @@ class ConversationConsumer(AsyncJsonWebsocketConsumer):
         events = log.events(self._run_id, after=max(seen, 0))
         if seen >= 0 and not events:
             return None
+        items = services.conversation(self._run_id, after)
+        # the log may have grown since it was read: what is shown already must not come again
+        newest = max([after, *(event.seq for event in events[-1:]), *(item["seq"] for item in items[-1:])])
         return {
             "type": "items",
-            "items": services.conversation(self._run_id, after),
-            "seq": events[-1].seq if events else after,
+            "items": items,
+            "seq": newest,
             "clock": services.customer_clock(self._run_id),
             "state": get_run(self._run_id).state,
         }
