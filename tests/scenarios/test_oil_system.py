@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import shutil
 import sqlite3
@@ -96,10 +97,13 @@ def test_its_own_tests_pass(system: Path) -> None:
     call(system, "unittest", "discover", "-s", "tests", "-t", ".")
 
 
-def test_the_gateway_answers_not_available(system: Path) -> None:
-    text = "from npt import gateway\ntry: gateway.complete('hello')\nexcept gateway.GatewayUnavailable as no: print(no)"
-    done = subprocess.run([sys.executable, "-c", text], cwd=system, capture_output=True, text=True, check=True)
-    assert done.stdout == "not available\n"
+def test_where_no_gateway_is_connected_its_client_says_so(system: Path) -> None:
+    text = "from npt import gateway\ntry: gateway.complete('hello')\nexcept gateway.GatewayUnavailable as no: print(no.code)"
+    nowhere = {**os.environ, "GATEWAY_SOCKET": str(system / "var" / "no.sock")}
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=system, capture_output=True, text=True, check=True, env=nowhere
+    )
+    assert done.stdout == "not_connected\n"
 
 
 def test_a_month_without_reports_writes_no_claim(system: Path) -> None:
