@@ -77,8 +77,8 @@ class Manifest:
             if given["format"] != FORMAT:
                 raise BackupProblem(f"The archive has format {given['format']}; this release reads {FORMAT}.")
             files = {str(name): Member(str(one["sha256"]), int(one["bytes"])) for name, one in given["files"].items()}
-            words = {name: str(given[name]) for name in ("made_at", "database", "signing_key", "salt")}
-            found = cls(migrations=tuple(map(str, given["migrations"])), files=files, **words)
+            made_at, database, key, salt = (str(given[name]) for name in ("made_at", "database", "signing_key", "salt"))
+            found = cls(made_at, database, tuple(map(str, given["migrations"])), key, salt, files)
         except (ValueError, LookupError, TypeError, AttributeError) as problem:
             raise BackupProblem("The archive's manifest cannot be read: it is no backup of this product.") from problem
         strange = [name for name in files if not MEMBER.fullmatch(name)]
@@ -104,7 +104,11 @@ def places() -> dict[str, Path]:
 
 def _found() -> Iterator[tuple[str, Path]]:
     """Every file that belongs into a backup, by the name that it gets there."""
-    patterns = {"submissions": ("*.tar",), "recordings": ("*/*.record",), "model-words": ("*.jsonl",)}
+    patterns: dict[str, tuple[str, ...]] = {
+        "submissions": ("*.tar",),
+        "recordings": ("*/*.record",),
+        "model-words": ("*.jsonl",),
+    }
     patterns["workspaces"] = ("*/spec.json", "*/storage.tar")
     for part, folder in places().items():
         for pattern in patterns[part]:
@@ -171,7 +175,7 @@ def _add(archive: tarfile.TarFile, name: str, source: IO[bytes], size: int) -> M
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode, entry.mtime = size, 0o600, int(timezone.now().timestamp())
     hashing = _Hashing(source)
-    archive.addfile(entry, hashing)  # type: ignore[arg-type]
+    archive.addfile(entry, hashing)
     return Member(hashing.digest.hexdigest(), size)
 
 
