@@ -75,6 +75,8 @@ class Visitor:
             max_size=None,
             compression=None,
             proxy=None,
+            open_timeout=PATIENCE_S,
+            ping_interval=None,  # a page sends none; behind a flood that is drawn slowly its answer would come too late
         )
 
 

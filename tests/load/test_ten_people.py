@@ -17,7 +17,7 @@ call_command("migrate", interactive=False, verbosity=0)
 call_command("createcachetable", verbosity=0)
 call_command("collectstatic", interactive=False, verbosity=0)
 """
-MINUTE = Plan(people=10, seconds=60, arrive_s=10, floods=1, submit=False, kind="checker", draws=100_000)
+MINUTE = Plan(people=10, seconds=60, arrive_s=10, floods=1, submit=False, kind="checker", draws=1_000_000)
 
 
 @pytest.fixture(scope="module")
