@@ -9,7 +9,7 @@ import pytest
 from scenarios.kit.world import CallOutcome, Outcome
 from scenarios.oil_npt.grader.replay import replay
 from tests.scenarios.local_host import LocalHost
-from tests.scenarios.test_oil_solutions import UntilDecember, deploy, production_of
+from tests.scenarios.test_oil_solutions import UntilNovember, deploy, production_of
 
 HEADER = "line_no;rig_id;claim_month;start;end;equipment_tag;hours;status;clause;evidence;note"
 TAGS = ("TDS-1", "MP-1", "MP-2", "DW-1", "IR-1", "GEN-1", "SHK")
@@ -53,7 +53,7 @@ def play(body: str, folder: Path) -> tuple[Outcome, LocalHost]:
     host = OnlyClosing(deploy("do_nothing", "original", folder).system)
     indented = "\n".join(f"    {line}" for line in body.strip().splitlines())
     (host.system / "npt" / "close.py").write_text(CLOSE.format(header=HEADER, tags=TAGS, body=indented))
-    return replay(UntilDecember(production_of("original")), host), host
+    return replay(UntilNovember(production_of("original")), host), host
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -345,10 +346,11 @@ def test_of_what_is_printed_the_beginning_is_kept(small: LaunchedSandbox) -> Non
 # what is too much to be saved
 
 
-def test_what_lies_too_deep_is_named_by_a_snapshot(small: LaunchedSandbox, tmp_path: Path) -> None:
-    shell(small, f"mkdir -p /workspace/system/{'d/' * 64}; echo kept > /workspace/system/{'d/' * 64}kept")
-    shell(small, f"mkdir -p /workspace/system/{'e/' * 65}; echo lost > /workspace/system/{'e/' * 65}lost")
-    report = small.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
+def test_what_lies_too_deep_is_named_by_a_snapshot(start: Start, tmp_path: Path) -> None:
+    sandbox = start("deep", replace(SMALL, limits=replace(SMALL.limits, inodes=2_000)))
+    shell(sandbox, f"mkdir -p /workspace/system/{'d/' * 64}; echo kept > /workspace/system/{'d/' * 64}kept")
+    shell(sandbox, f"mkdir -p /workspace/system/{'e/' * 65}; echo lost > /workspace/system/{'e/' * 65}lost")
+    report = sandbox.snapshot(tmp_path / "x.tar", paths=["/workspace/system"], max_bytes=1 << 20)
     assert report.files == 1
     assert report.skipped == (("/".join("e" * 65), "deeper than 64 folders"),)
 
