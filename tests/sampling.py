@@ -23,6 +23,11 @@ def sampled(names: Iterable[str], count: int, *, seed: str) -> list[str]:
     return [name for name in every if name in chosen]
 
 
+def in_turn(name: str, among: Iterable[str], count: int = 1) -> bool:
+    """Whether this commit tries the long test ``name``, of some of which each commit tries ``count``."""
+    return name in sampled(among, count, seed=commit())
+
+
 def commit() -> str:
     """The commit under test; empty where there is none, as in an unpacked archive."""
     command = ["git", "-c", f"safe.directory={ROOT}", "rev-parse", "HEAD"]
@@ -30,3 +35,7 @@ def commit() -> str:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
     except OSError:
         return ""
+
+
+#: Long tests of the whole product under many hands.
+UNDER_MANY_HANDS = ("a minute of load", "ten faults")

@@ -20,12 +20,21 @@ from scenarios.kit.load import load_scenario
 from stakeholders.matcher.fitted import SHIPPED
 from tests.authoring.toy import NAME, write_toy
 from tests.e2e.stack import CHECKOUT, clean_environment, own_directory
+from tests.sampling import in_turn
 from tests.waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(1200)]
 PATIENCE_S = 600.0
 SOME = ("--task", "kept", "--task", "fee", "--only", "always_net", "--only", "letter")
 IN_ALL = 8  #: plays of them, with the two ends of U
+
+
+#: Each begins an admission of its own and stops it in the middle: one with every commit.
+INTERRUPTED = ("by Ctrl-C", "killed", "a worker killed")
+
+
+def interrupted(how: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(not in_turn(how, INTERRUPTED), reason="another commit interrupts in this way")
 
 
 class Author:
@@ -206,6 +215,7 @@ def interrupted_after_one(author: Author, interrupt: Callable[[subprocess.Popen[
     return said, len(author.kept())
 
 
+@interrupted("by Ctrl-C")
 def test_ctrl_c_keeps_what_is_finished_and_leaves_nothing_running(beginner: Author) -> None:
     said, kept = interrupted_after_one(beginner, lambda process: process.send_signal(signal.SIGINT))
     assert "What was finished is kept" in said
@@ -216,6 +226,7 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_nothing_running(beginner: Auth
     assert len(plays_among(played(rest))) == IN_ALL - kept
 
 
+@interrupted("killed")
 def test_a_killed_admission_leaves_nothing_running_and_goes_on(beginner: Author) -> None:
     _, kept = interrupted_after_one(beginner, lambda process: process.kill())
     assert 1 <= kept < IN_ALL
@@ -224,6 +235,7 @@ def test_a_killed_admission_leaves_nothing_running_and_goes_on(beginner: Author)
     assert len(plays_among(played(rest))) == IN_ALL - kept
 
 
+@interrupted("a worker killed")
 def test_the_play_of_a_killed_worker_is_played_by_another(beginner: Author) -> None:
     process = beginner.begin(*SOME, "--jobs", "1")
     until(lambda: beginner.kept() and beginner.workers(), "a play is finished", within_s=PATIENCE_S)
