@@ -16,23 +16,19 @@ import place
 from docker_for_tests import docker_for_tests
 
 PLENTY_BYTES = 4 * 2**30
-#: Anybody can run it; only root has a disk that may be filled, so where root tests it is tried by root.
-MORE_AS_ROOT = "tests/chaos/test_ten_faults.py"
 
 
 def all_as_root() -> int:
     """What differs when root starts things can only be tried with root's rights: beside all others, which give them up."""
     home = place.running_place()
     command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py", MORE_AS_ROOT]
+    command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile() as said, docker_for_tests(place.ensure_user().pw_gid) as docker:
         of_root = subprocess.Popen(command, cwd=home, env=environment, stdout=said, stderr=subprocess.STDOUT)
         try:
             failed = subprocess.run(
-                [sys.executable, __file__, "tests", f"--ignore={MORE_AS_ROOT}"],
-                env={**os.environ, **docker},
-                check=False,
+                [sys.executable, __file__, "tests"], env={**os.environ, **docker}, check=False
             ).returncode
             failed_of_root = of_root.wait()
         finally:
@@ -59,11 +55,9 @@ def main(arguments: list[str]) -> int:
     scratch = tempfile.mkdtemp(prefix="fdt-", dir=scratch_root())
     environment = {**os.environ, "TMPDIR": scratch, "PYTHONPYCACHEPREFIX": str(Path(scratch) / "pyc")}
     pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]
-    # A file each: its tests share servers, worlds or a whole running product. One more at a time than there are
-    # processors, for they often wait. (``loadgroup`` is not taken notice of with pytest 9.2: pytest-xdist 3.8 writes the
-    # group into a field that is no longer read.)
-    at_once = str((os.cpu_count() or 1) + 1)
-    pytest += ["-n", at_once, "--dist", "loadfile", "--no-loadscope-reorder"]
+    # A file each: its tests share servers, worlds or a whole running product. (``loadgroup`` is not taken notice of with
+    # pytest 9.2: pytest-xdist 3.8 writes the group into a field that is no longer read.)
+    pytest += ["-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder"]
     try:
         return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
     finally:

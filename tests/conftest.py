@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
 import pytest
+
+from tests.sampling import commit, sampled
 
 # No store of examples: a checkout may belong to somebody else than who tests. No deadline: a busy machine is no failure.
 hypothesis.settings.register_profile("fdegym", database=None, deadline=None)
@@ -14,13 +17,55 @@ hypothesis.settings.load_profile("fdegym")
 
 #: Begun first, in this order: what takes minutes must not be what the others wait for in the end.
 LONGEST = ("tests/authoring/", "tests/e2e/", "tests/deployment/", "tests/battery/", "tests/grading/")
+#: Long tests that take turns: of each row a commit runs one column. ``TEST_EVERYTHING=1`` runs all.
+TURNS = (
+    (
+        ("tests/e2e/test_terminal.py",),
+        ("tests/e2e/test_workbench.py", "tests/e2e/test_editor.py", "tests/e2e/test_killed.py"),
+    ),
+    (
+        ("tests/deployment/test_worker_and_broker.py",),
+        (
+            "tests/deployment/test_worker_drains.py",
+            "tests/deployment/test_backup.py",
+            "tests/deployment/test_serving.py",
+        ),
+    ),
+    (
+        ("tests/authoring/test_admission_command.py",),
+        ("tests/authoring/test_newscenario.py", "tests/gateway/test_gateway_sandboxes.py"),
+    ),
+    (("tests/scenarios/test_oil_solutions.py",), ("tests/battery/test_battery.py",)),
+)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+#: A minute of load and ten faults: they want a machine that does nothing else, and are run with ``TEST_EVERYTHING=1``.
+ALONE = ("tests/load/test_ten_people.py", "tests/chaos/test_ten_faults.py")
+
+
+def waits_for_another_commit() -> tuple[str, ...]:
+    """Files whose turn it is not."""
+    if os.environ.get("TEST_EVERYTHING") == "1":
+        return ()
+    left_out = [*ALONE]
+    for number, row in enumerate(TURNS):
+        (chosen,) = sampled(map(str, range(len(row))), 1, seed=f"{commit()}/{number}")
+        left_out += [name for column, names in enumerate(row) if column != int(chosen) for name in names]
+    return tuple(left_out)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         return next((at for at, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))
 
     items.sort(key=place)
+    if any(argument.partition("::")[0].endswith(".py") for argument in config.args):
+        return  # whoever names a file wants it
+    others = waits_for_another_commit()
+    waiting = [item for item in items if item.nodeid.startswith(others)]
+    if waiting:
+        items[:] = [item for item in items if not item.nodeid.startswith(others)]
+        config.hook.pytest_deselected(items=waiting)
 
 
 @pytest.fixture(scope="session", autouse=True)

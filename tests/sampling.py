@@ -35,7 +35,3 @@ def commit() -> str:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
     except OSError:
         return ""
-
-
-#: Long tests of the whole product under many hands.
-UNDER_MANY_HANDS = ("a minute of load", "ten faults")

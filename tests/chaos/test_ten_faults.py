@@ -16,16 +16,10 @@ from ops.chaos.faults import KINDS
 from ops.chaos.trial import Options, run
 from tests.deployment.conftest import need, sandboxes_work
 from tests.deployment.servers import postgres_programs
-from tests.sampling import UNDER_MANY_HANDS, commit, in_turn
+from tests.sampling import commit
 
 __all__ = ["sandboxes_work"]
-pytestmark = [
-    pytest.mark.sandbox,
-    pytest.mark.timeout(2400),
-    pytest.mark.skipif(
-        not in_turn("ten faults", UNDER_MANY_HANDS), reason="this commit tries a minute of load instead"
-    ),
-]
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(2400)]
 #: What only some machines have; everything else is tried on each.
 MAY_BE_LEFT_OUT = {"dockerd"} if os.geteuid() == 0 else {"dockerd", "full disk"}
 

@@ -9,7 +9,6 @@ import pytest
 from ops.load.crowds import Plan, load
 from ops.load.product import Product
 from tests.e2e.stack import Stack, own_directory
-from tests.sampling import UNDER_MANY_HANDS, in_turn
 
 #: What `manage.py prepare` does, but for the worlds: only those are built that somebody visits.
 PREPARE = """
@@ -36,7 +35,6 @@ def product() -> Iterator[Product]:
 
 
 @pytest.mark.sandbox
-@pytest.mark.skipif(not in_turn("a minute of load", UNDER_MANY_HANDS), reason="this commit tries ten faults instead")
 def test_of_ten_people_at_work_nobody_loses_a_byte_or_an_answer(product: Product) -> None:
     """Every key comes back, every output is what was printed, every message is answered and shown once, one floods."""
     found = load(product, MINUTE)
