@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+from docker.api.client import APIClient
 
 from tests.waiting import until
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
-from workspaces.runtime.docker import DockerRuntime
+from workspaces.runtime.docker import API_VERSION, DockerRuntime
 from workspaces.runtime.launched import LauncherRuntime
 
 RUNTIMES = ("bubblewrap", "docker")
@@ -51,3 +53,15 @@ def _docker_is_ready() -> None:
 def another(runtime: LauncherRuntime) -> LauncherRuntime:
     """One that another process would have: with the same state directory and no memory of its own."""
     return runtime_of(runtime.name, runtime.state_dir)
+
+
+def kill(runtime: LauncherRuntime, sandbox_id: str) -> None:
+    """As somebody on the host would who does not ask the runtime."""
+    if isinstance(runtime, DockerRuntime):
+        client = APIClient(base_url=runtime.daemon, version=API_VERSION, timeout=60)
+        client.kill(f"fdegym-{runtime.mark}-{sandbox_id}")
+        client.close()
+        return
+    assert isinstance(runtime, BubblewrapRuntime)
+    for pid in runtime._living(sandbox_id):
+        os.kill(pid, signal.SIGKILL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.workspaces.inside import Start, shell
-from tests.workspaces.runtimes import another, runtime_of
+from tests.workspaces.runtimes import another, kill, runtime_of
 from workspaces.runtime.base import Mount, SandboxSpec, SandboxState
 from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.errors import (
@@ -83,8 +82,7 @@ def test_a_sandbox_that_was_killed_is_gone_and_not_a_failed_command(runtime: Lau
     sandbox = start()
     sandbox.put("/workspace/system/kept", b"1")
     runtime.checkpoint("one")
-    for pid in runtime._living("one"):
-        os.kill(pid, 9)
+    kill(runtime, "one")
     time.sleep(0.2)
     with pytest.raises(SandboxGone):
         sandbox.exec(["true"])
