@@ -5,6 +5,7 @@ A person begins a run, opens its workbench (terminal and conversation), works un
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import random
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Customer:
     questions: tuple[tuple[str, str], ...]
 
 
-class Person:
+class Person(abc.ABC):
     """What every person does; ``work`` is the script of a kind."""
 
     keys_apart_s: ClassVar[float] = 0.15
@@ -115,8 +116,9 @@ class Person:
             except TimeoutError:
                 self.notes.errors["not connected for a minute"] += 1
 
+    @abc.abstractmethod
     async def work(self) -> None:
-        raise NotImplementedError
+        """One round of what this kind of person does, then again from the beginning."""
 
     # ---- what a person can do
 
