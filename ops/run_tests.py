@@ -52,6 +52,7 @@ def main(arguments: list[str]) -> int:
     place.settle("ops/run_tests.py", refresh=False)
     home = place.CHECKOUT
     os.chdir(home)
+    os.umask(0o022)  # the usual one, whatever the caller's: what a test leaves to the umask is seen here as elsewhere
     scratch = tempfile.mkdtemp(prefix="fdt-", dir=scratch_root())
     environment = {**os.environ, "TMPDIR": scratch, "PYTHONPYCACHEPREFIX": str(Path(scratch) / "pyc")}
     pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]

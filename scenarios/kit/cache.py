@@ -76,16 +76,23 @@ def _building(cache: Path) -> Iterator[Path]:
     for left in cache.glob("building-*"):
         with contextlib.suppress(OSError), _locked(left, wait=False):
             shutil.rmtree(left, ignore_errors=True)
+    with contextlib.ExitStack() as held:
+        directory = _locked_directory(cache, held)
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _locked_directory(cache: Path, held: contextlib.ExitStack) -> Path:
+    """A new one. Before its lock is held another process may take it for a left one: then it is gone, and one more is made."""
     while True:
         directory = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
-        with _locked(directory, wait=True):
-            if not directory.exists():
-                continue  # taken for a left one in the moment before it was locked
-            try:
-                yield directory
-            finally:
-                shutil.rmtree(directory, ignore_errors=True)
-            return
+        with contextlib.suppress(FileNotFoundError):
+            held.enter_context(_locked(directory, wait=True))
+            if directory.exists():
+                return directory
+        held.close()
 
 
 @contextlib.contextmanager

@@ -117,6 +117,7 @@ class Site:
         """The provider at this address, with a key in a file."""
         file = self.root / "key"
         file.write_text(KEY + "\n")
+        file.chmod(0o600)
         chosen = {"FDEGYM_GATEWAY": "openai", "FDEGYM_GATEWAY_URL": url, "FDEGYM_GATEWAY_KEY_FILE": str(file)}
         self.environment |= chosen
 
@@ -130,6 +131,7 @@ class Site:
         until(self.answers, lambda: self.log.read_text(), within_s=60)
 
     def answers(self) -> bool:
+        assert self.process is not None and self.process.poll() is None, f"it ended: {self.log.read_text()}"
         try:
             return all(self.client(number).get("/v1/models")[0] == 200 for number in range(len(self.runs)))
         except OSError:

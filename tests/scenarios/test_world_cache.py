@@ -5,6 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
+from scenarios.kit import cache
 from scenarios.kit.cache import _building, world_key, world_place
 from scenarios.kit.load import load_scenario
 
@@ -54,3 +57,28 @@ def test_a_world_that_was_renamed_into_place_stays(tmp_path):
     with _building(tmp_path) as building:
         building.rename(tmp_path / "world")
     assert (tmp_path / "world").is_dir()
+
+
+@pytest.mark.parametrize("taken_before", ["it was opened", "its lock was held"])
+def test_a_directory_that_another_build_took_for_a_left_one_is_made_again(tmp_path, monkeypatch, taken_before):
+    make, lock, taken = cache.tempfile.mkdtemp, cache.fcntl.flock, []
+
+    def made(**named):
+        directory = make(**named)
+        if taken_before == "it was opened" and not taken:
+            taken.append(directory)
+            Path(directory).rmdir()
+        return directory
+
+    def locked(handle, how):
+        if taken_before == "its lock was held" and not taken:
+            taken.extend(tmp_path.glob("building-*"))
+            taken[0].rmdir()
+        lock(handle, how)
+
+    monkeypatch.setattr(cache.tempfile, "mkdtemp", made)
+    monkeypatch.setattr(cache.fcntl, "flock", locked)
+    with _building(tmp_path) as mine:
+        assert taken
+        assert mine.is_dir()
+        assert mine not in map(Path, taken)
