@@ -1,22 +1,22 @@
 """Packing the sandbox's files into a tar, unpacking them again, and comparing them with an original.
 
-Runs in a fork of the launcher (packing, comparing) or before anything else runs (unpacking).
+Runs in forks of the launcher, each of which imports what it needs for that: the launcher itself keeps none of it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
-import hashlib
-import io
 import os
 import stat
-import tarfile
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
 
 from . import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import tarfile
+    from typing import Any, BinaryIO
 
 DEPTH_MAX = 64
 TOO_DEEP = f"deeper than {DEPTH_MAX} folders"
@@ -98,6 +98,8 @@ class Packing:
     """One tar under way: what it counted and what it had to leave out."""
 
     def __init__(self, stream: BinaryIO, *, max_bytes: int, faithful: bool) -> None:
+        import tarfile
+
         self.faithful = faithful  #: keep links and times (to restore) instead of zeroing them (to freeze)
         self.left = max_bytes
         self.files = 0
@@ -117,6 +119,8 @@ class Packing:
 
     def add(self, name: str, directory: int, found: os.stat_result) -> None:
         """Add one entry, or note why not."""
+        import tarfile
+
         info = tarfile.TarInfo(name)
         info.mode = (
             (stat.S_IMODE(found.st_mode) & 0o777) if self.faithful else (0o755 if found.st_mode & 0o100 else 0o644)
@@ -140,6 +144,8 @@ class Packing:
             self.skip(name, files.kind_of(found.st_mode))
 
     def _add_file(self, info: tarfile.TarInfo, leaf: str, directory: int, found: os.stat_result) -> None:
+        import tarfile
+
         key = (found.st_dev, found.st_ino)
         if self.faithful and found.st_nlink > 1 and key in self.seen:
             info.type = tarfile.LNKTYPE
@@ -175,6 +181,8 @@ class Packing:
         self, info: tarfile.TarInfo, content: Any, segments: list[tuple[int, int]], real_size: int
     ) -> None:
         """Only what takes storage, in the form of GNU tar ("PAX sparse 0.1"): a file of nothing costs nothing."""
+        import tarfile
+
         numbers = ",".join(f"{offset},{length}" for offset, length in segments)
         info.pax_headers = {"GNU.sparse.size": str(real_size), "GNU.sparse.map": numbers}
         self.tar.format = tarfile.PAX_FORMAT
@@ -246,6 +254,8 @@ class _Exactly:
 
 def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faithful: bool) -> dict[str, Any]:
     """Write a tar of ``roots`` with names relative to ``base``; return counts and what was left out."""
+    import tarfile
+
     packing = Packing(stream, max_bytes=max_bytes, faithful=faithful)
     prefix_length = len(base.rstrip("/")) + 1
     for root in sorted(roots):
@@ -269,6 +279,8 @@ def pack(stream: BinaryIO, roots: list[str], base: str, *, max_bytes: int, faith
 
 def unpack(stream: BinaryIO, roots: list[str]) -> None:
     """Restore a tar made by ``pack`` with base ``/``. Only called while nothing else runs in the sandbox."""
+    import tarfile
+
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
         for member in tar:
             path = "/" + member.name.strip("/")
@@ -326,6 +338,8 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _line_counts(before: bytes, after: bytes) -> tuple[int, int]:
+    import difflib
+
     old, new = before.splitlines(), after.splitlines()
     added = removed = 0
     for tag, old_start, old_end, new_start, new_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
@@ -340,6 +354,9 @@ def compare(root: str, original_tar: bytes) -> list[dict[str, Any]]:
 
     By path; of changes without end, those whose paths have 400,000 bytes together.
     """
+    import io
+    import tarfile
+
     originals: dict[str, bytes] = {}
     with tarfile.open(fileobj=io.BytesIO(original_tar), mode="r:") as tar:
         for member in tar:
@@ -386,6 +403,8 @@ def _change(path: str, kind: str, before: bytes, after: bytes | None) -> dict[st
 
 def signature(roots: list[str]) -> str:
     """A hash that changes when any file below ``roots`` is changed, cheap enough to take every minute."""
+    import hashlib
+
     digest = hashlib.sha256()
     for root in roots:
         for path, _, found in walk(root):

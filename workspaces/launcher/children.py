@@ -11,23 +11,32 @@ import signal
 import struct
 import termios
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 PR_SET_DUMPABLE = 4
 EXACT_PROCESSES_MAX = 24  #: beyond it, shared pages are counted for each: asking a fork bomb for details stalls
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-@dataclass(frozen=True)
 class Bounds:
     """What one child may use. ``None`` leaves the sandbox's own bound."""
 
-    memory_mb: int | None = None
-    processes: int | None = None
-    file_mb: int | None = None
-    open_files: int | None = None
-    cpu_s: float | None = None
+    def __init__(
+        self,
+        memory_mb: int | None = None,
+        processes: int | None = None,
+        file_mb: int | None = None,
+        open_files: int | None = None,
+        cpu_s: float | None = None,
+    ) -> None:
+        self.memory_mb = memory_mb
+        self.processes = processes
+        self.file_mb = file_mb
+        self.open_files = open_files
+        self.cpu_s = cpu_s
 
 
 def set_dumpable(dumpable: bool) -> None:
@@ -131,14 +140,16 @@ def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tupl
     return pid, master, path
 
 
-@dataclass(frozen=True)
 class Process:
     """A process of the sandbox, as /proc tells of it."""
 
-    parent: int
-    session: int
-    cpu_s: float
-    threads: int
+    __slots__ = ("cpu_s", "parent", "session", "threads")
+
+    def __init__(self, parent: int, session: int, cpu_s: float, threads: int) -> None:
+        self.parent = parent
+        self.session = session
+        self.cpu_s = cpu_s
+        self.threads = threads
 
 
 def processes() -> dict[int, Process]:

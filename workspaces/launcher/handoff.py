@@ -10,9 +10,12 @@ import ctypes
 import json
 import os
 import socket
-from typing import Any
 
 from .wire import PREFIX, receive_exactly
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SOCKET = "/opt/fdegym/handoff/handoff.sock"
 DESCRIPTORS = ("listening", "stored", "filter", "memory_events")

@@ -12,11 +12,9 @@ import resource
 import selectors
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from . import archive, children, files, python_steps
 from .memory import MemoryWatch
@@ -24,6 +22,10 @@ from .notices import Notices
 from .requests import Requests
 from .wire import WireBroken, decode, encode
 from .work import Capture, Command, Terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TICK_S = 0.2
 TERMINAL_GRACE_S = 1.0
@@ -219,7 +221,6 @@ class Launcher:
             stdout=Capture(stdout, output_bytes),
             stderr=Capture(stderr, output_bytes),
             to_write=bytearray(stdin),
-            deadline=float("inf"),
             connection=connection,
             kernel_kills_before=kernel_kills,
         )
@@ -351,20 +352,33 @@ class Launcher:
         self.later.append((time.monotonic() + TERMINAL_GRACE_S, lambda: children.kill_session(terminal.pid)))
 
 
+def _restore(folders: list[str]) -> None:
+    """Unpack the stored files, in a fork: what that takes does not stay. Without them the sandbox does not start."""
+    pid = os.fork()
+    if pid == 0:
+        status = 3
+        try:
+            with os.fdopen(os.dup(0), "rb") as stored:
+                archive.unpack(stored, folders)
+            status = 0
+        except OSError as error:
+            os.write(2, f"The stored files do not fit into this sandbox: {error.strerror}\n".encode())
+        except Exception as error:  # noqa: BLE001 - a fork of PID 1 must never return
+            os.write(2, f"The stored files cannot be unpacked: {error!r}\n".encode("utf-8", "backslashreplace"))
+        finally:
+            os._exit(status)
+    if os.waitpid(pid, 0)[1]:
+        os._exit(3)
+
+
 def _prepare(settings: dict[str, Any]) -> socket.socket:
     children.set_dumpable(False)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     for directory in settings["writable"]:
         os.makedirs(directory, exist_ok=True)  # noqa: PTH103
-    with os.fdopen(os.dup(0), "rb") as stored:
-        try:
-            if os.fstat(stored.fileno()).st_size:
-                archive.unpack(stored, settings["writable"])
-        except OSError as error:
-            sys.stderr.write(f"The stored files do not fit into this sandbox: {error.strerror}\n")
-            sys.stderr.flush()
-            os._exit(3)
+    if os.fstat(0).st_size:
+        _restore(settings["writable"])
     null = os.open("/dev/null", os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from . import children
 
 
-@dataclass(frozen=True)
 class Victim:
     """A program that was ended for the memory of all. ``pid`` and ``session`` are 0 where the kernel chose it."""
 
-    pid: int
-    name: str
-    session: int
+    def __init__(self, pid: int, name: str, session: int) -> None:
+        self.pid = pid
+        self.name = name
+        self.session = session
 
 
 class MemoryWatch:

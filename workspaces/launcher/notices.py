@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from .memory import Victim
 from .work import Terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 WAITING_MAX = 8  #: notices that a flooded terminal does not take yet
 CLEAR_SHARE = 0.9  #: a limit is met anew when it was left below this share of it

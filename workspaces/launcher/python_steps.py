@@ -16,11 +16,12 @@ import io
 import os
 import signal
 import sys
-import threading
 import time
-import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 PRELOADED = [
     "abc",
@@ -169,6 +170,8 @@ def _status_of(leaving: SystemExit) -> int:
 
 def _report(error: BaseException) -> None:
     """Print the traceback as the interpreter does, without the launcher's own frames."""
+    import traceback
+
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
@@ -202,6 +205,8 @@ def _let_go_of(names: set[str]) -> None:
 
 
 def _leave(status: int, known: set[str]) -> NoReturn:
+    import threading
+
     with contextlib.suppress(BaseException):
         threading._shutdown()  # type: ignore[attr-defined]
     with contextlib.suppress(BaseException):

@@ -6,14 +6,15 @@ import os
 import time
 from functools import partial
 from io import BufferedWriter, RawIOBase
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from . import archive, children, files, python_steps
 from .wire import encode
 from .work import Terminal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from typing import Any
 
     from .main import Connection, Launcher
 
@@ -181,7 +182,7 @@ class Requests:
 
         def work(stream: socket.socket) -> None:
             with BufferedWriter(_Chunks(stream), CHUNK_BYTES) as output:
-                counts = archive.pack(cast("BinaryIO", output), paths, base, max_bytes=max_bytes, faithful=faithful)
+                counts = archive.pack(output, paths, base, max_bytes=max_bytes, faithful=faithful)
             stream.sendall(encode({"ok": True, **counts}))
 
         self.launcher.fork_job(connection, work, cpu_s=120)

@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PREFIX = struct.Struct("!II")
 HEADER_BYTES_MAX = 4 << 20

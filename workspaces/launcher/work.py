@@ -6,8 +6,10 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass, field
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 READ_BYTES = 65536
 TAIL_BYTES = 256
@@ -63,25 +65,34 @@ class Capture:
             self.descriptor = None
 
 
-@dataclass
 class Command:
     """A command or a step: one child with its three streams, and who waits for it."""
 
-    pid: int
-    stdin: int | None
-    stdout: Capture
-    stderr: Capture
-    to_write: bytearray
-    deadline: float
-    connection: Any
-    kernel_kills_before: int  #: how many programs the kernel had ended for memory when this one was started
-    is_step: bool = False
-    cpu_limit_s: float | None = None
-    started: float = field(default_factory=time.monotonic)
-    status: int | None = None  #: exit status, negative for a signal
-    cpu_s: float = 0.0
-    max_rss_mb: float = 0.0
-    stopped_by: str | None = None  #: wall_limit, cpu_limit or memory_limit, if the launcher ended it
+    def __init__(
+        self,
+        pid: int,
+        stdin: int | None,
+        stdout: Capture,
+        stderr: Capture,
+        to_write: bytearray,
+        connection: Any,
+        kernel_kills_before: int,
+    ) -> None:
+        self.pid = pid
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.to_write = to_write
+        self.connection = connection
+        self.kernel_kills_before = kernel_kills_before  #: programs that the kernel had ended for memory at its start
+        self.deadline = float("inf")
+        self.is_step = False
+        self.cpu_limit_s: float | None = None
+        self.started = time.monotonic()
+        self.status: int | None = None  #: exit status, negative for a signal
+        self.cpu_s = 0.0
+        self.max_rss_mb = 0.0
+        self.stopped_by: str | None = None  #: wall_limit, cpu_limit or memory_limit, if the launcher ended it
 
     def write_stdin(self) -> bool:
         """Feed the child; ``False`` when there is nothing more to write or nobody reads."""
@@ -131,17 +142,17 @@ class Command:
         return "memory_limit" if last_line.startswith(b"MemoryError") else "exit"
 
 
-@dataclass
 class Terminal:
     """A PTY and its shell. The launcher keeps the master too, so that a killed keeper hangs nothing up."""
 
-    number: int
-    pid: int
-    master: int
-    columns: int
-    rows: int
-    path: str  #: of its other side, below /dev/pts
-    status: int | None = None
+    def __init__(self, number: int, pid: int, master: int, columns: int, rows: int, path: str) -> None:
+        self.number = number
+        self.pid = pid
+        self.master = master
+        self.columns = columns
+        self.rows = rows
+        self.path = path  #: of its other side, below /dev/pts
+        self.status: int | None = None
 
     def close(self) -> None:
         if self.master >= 0:

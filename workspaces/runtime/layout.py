@@ -282,9 +282,10 @@ def launcher_command(settings: Mapping[str, object] | None) -> list[str]:
     Without ``settings`` it takes them, with its descriptors, from the socket of ``launcher.handoff``.
     """
     given = "take()" if settings is None else repr(dict(settings))
+    handoff = "from fdegym_launcher.handoff import take; " if settings is None else ""
     code = (
         "import sys; sys.path.insert(0, '/opt/fdegym/launcher'); from fdegym_launcher.main import main; "
-        f"from fdegym_launcher.handoff import take; del sys.path[:2]; main({given})"
+        f"{handoff}del sys.path[:2]; main({given})"
     )
     return [PYTHON, "-s", "-B", "-c", code]
 
