@@ -42,7 +42,7 @@ async def keep(settings: KeeperSettings) -> None:
     """Serve until SIGTERM or SIGINT. Shells and sandboxes live on."""
     keeper = Keeper(settings)
     serving = asyncio.ensure_future(keeper.serve())
-    upkeep = asyncio.ensure_future(Upkeep(keeper).run())
+    upkeep = [asyncio.ensure_future(each) for each in (Upkeep(keeper).run(), keeper.lending.look_after())]
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, serving.cancel)
@@ -52,7 +52,8 @@ async def keep(settings: KeeperSettings) -> None:
     except KeeperRunning as problem:
         raise SystemExit(str(problem)) from problem
     finally:
-        upkeep.cancel()
+        for each in upkeep:
+            each.cancel()
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

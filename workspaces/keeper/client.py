@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,11 +55,17 @@ def raise_refusal(said: dict[str, Any]) -> None:
 
 
 class KeeperClient:
-    """Blocking; a connection for each request, so that it is safe from any thread."""
+    """Blocking; a connection for each request, so that it is safe from any thread.
 
-    def __init__(self, path: Path, *, timeout_s: float = 30.0) -> None:
+    ``refuse`` raises what a refusing answer stands for to whoever asks.
+    """
+
+    def __init__(
+        self, path: Path, *, timeout_s: float = 30.0, refuse: Callable[[dict[str, Any]], None] = raise_refusal
+    ) -> None:
         self.path = Path(path)
         self.timeout_s = timeout_s
+        self._refuse = refuse
 
     def request(
         self, operation: str, *, body: bytes | None = None, timeout_s: float | None = None, **fields: Any
@@ -70,7 +76,7 @@ class KeeperClient:
                 self._send(stream, operation, body, fields)
                 said = self._json(stream)
                 if not said.get("ok"):
-                    raise_refusal(said)
+                    self._refuse(said)
                 content = self._frame(stream)[1] if said.get("body") else b""
                 return said, content
         except (OSError, FrameBroken) as error:
@@ -83,7 +89,7 @@ class KeeperClient:
                 self._send(stream, operation, None, fields)
                 said = self._json(stream)
                 if not said.get("ok"):
-                    raise_refusal(said)
+                    self._refuse(said)
                 while part := self._frame(stream)[1]:
                     yield part
         except (OSError, FrameBroken) as error:

@@ -21,6 +21,7 @@ from fdegym.lib.errors import FdegymError
 from workspaces.keeper import telling
 from workspaces.keeper.capacity import Capacity, Room, capacity_of, machine_memory_mb
 from workspaces.keeper.connection import Connection
+from workspaces.keeper.lending import Lending
 from workspaces.keeper.workspace import TerminalRefused, Workspace
 from workspaces.runtime.base import SandboxState
 from workspaces.runtime.choice import RuntimeChoice
@@ -72,6 +73,7 @@ class Keeper:
         self._starts = asyncio.Semaphore(settings.starts_at_once)
         self.starts_waiting = 0
         self.room = Room(settings.capacity)
+        self.lending = Lending(settings.runtime, settings.state_dir.parent, settings.socket.parent)
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def workspace(self, run_id: str) -> Workspace:
@@ -267,6 +269,19 @@ class Keeper:
         facts = asdict(result)
         stdout, stderr = facts.pop("stdout"), facts.pop("stderr")
         connection.answer({**facts, "stdout_bytes": len(stdout)}, stdout + stderr)
+
+    # containers of gradings
+
+    async def on_lend(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        await self.lending.start(request["sandbox"])
+        connection.answer({})
+
+    async def on_take_back(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        await self.lending.end(request["sandbox"])
+        connection.answer({})
+
+    async def on_lending_report(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"report": await self.lending.report()})
 
     # files
 

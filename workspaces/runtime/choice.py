@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workspaces.runtime.launched import LauncherRuntime
+
+if TYPE_CHECKING:
+    from workspaces.runtime.lent import LentContainers
 
 RUNTIMES = ("bubblewrap", "docker")
 
@@ -27,3 +32,11 @@ class RuntimeChoice:
         from workspaces.runtime.bubblewrap import BubblewrapRuntime
 
         return BubblewrapRuntime(state_dir)
+
+    def make_lent(self, state_dir: Path, shown: Sequence[Path]) -> LentContainers | None:
+        """What makes containers for sandboxes of other processes in this directory, if this host has containers."""
+        if self.name != "docker":
+            return None
+        from workspaces.runtime.lent import LentContainers
+
+        return LentContainers(state_dir, image=self.image, daemon=self.daemon, shown=shown)

@@ -59,10 +59,11 @@ class DockerRuntime(LauncherRuntime):
 
     name = "docker"
 
-    def __init__(self, state_dir: Path, *, image: str, daemon: str) -> None:
+    def __init__(self, state_dir: Path, *, image: str, daemon: str, first_uid: int = FIRST_UID) -> None:
         super().__init__(state_dir)
         self.image = image
         self.daemon = daemon
+        self._first_uid = first_uid  #: runtimes of one keeper give out different ones
         #: Several runtimes of a host share its daemon, and may use the same ids.
         self.mark = hashlib.sha256(os.fsencode(self.state_dir)).hexdigest()[:12]
 
@@ -103,9 +104,10 @@ class DockerRuntime(LauncherRuntime):
         """The sandbox's user id; one that was made by another runtime, or never started, gets one now."""
         with (self.state_dir / "_uids.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (uid := _uid_in(directory)):
+            own = range(self._first_uid, self._first_uid + UIDS)
+            if (uid := _uid_in(directory)) not in own:
                 taken = {_uid_in(other) for other in self.state_dir.glob("*/")}
-                uid = next(uid for uid in range(FIRST_UID, FIRST_UID + UIDS) if uid not in taken)
+                uid = next(uid for uid in own if uid not in taken)
                 (directory / "uid").write_text(str(uid))
         return uid
 
@@ -114,6 +116,10 @@ class DockerRuntime(LauncherRuntime):
     def remove_half_made(self) -> None:
         """Remove also the containers that no folder here knows."""
         super().remove_half_made()
+        self.remove_unknown()
+
+    def remove_unknown(self) -> None:
+        """Remove the containers that no folder here knows."""
         with self._asking() as client:
             for row in client.containers(all=True, filters={"label": f"{LABEL}.state={self.mark}"}):
                 sandbox_id = row["Labels"].get(f"{LABEL}.sandbox", "")
