@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 
 from fdegym.authoring.admission import place as places
 from fdegym.authoring.admission import pool
-from fdegym.authoring.admission.pool import Agenda, Done, work_through
+from fdegym.authoring.admission.pool import Agenda, Done, Worker, work_through
 from fdegym.authoring.admission.progress import Progress
 from fdegym.authoring.admission.store import Store
 from fdegym.authoring.admission.work import ENDS, PLAY, Item
+from tests.waiting import until
 
 
 def item(name: str, *, task: str = "original", part: str = PLAY, seconds: float = 1.0) -> Item:
@@ -105,9 +107,41 @@ def test_leaving_early_leaves_no_process(place: Path, started: list, monkeypatch
     monkeypatch.setattr(pool, "END_PATIENCE_S", 0.5)
     going = work_through([item("first"), item("silent")], place, 2)
     assert next(going).item.name == "first"
+    until(lambda: len(started) == 2, "both workers are there")
     going.close()
-    assert len(started) == 2
     assert all(process.poll() is not None for process in started)
+
+
+def test_a_process_that_is_being_started_while_all_leave_is_ended_and_none_follows(
+    place: Path, started: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, begun, go_on = pool.start, threading.Event(), threading.Event()
+
+    def slow(*arguments):
+        begun.set()
+        assert go_on.wait(60)
+        return start(*arguments)
+
+    monkeypatch.setattr(pool, "start", slow)
+    worker = Worker(place)
+    with ThreadPoolExecutor(2) as threads:
+        doing = threads.submit(worker.do, item("silent"))
+        assert begun.wait(60)
+        leaving = threads.submit(worker.leave)
+        go_on.set()
+        leaving.result(60)
+        worker.end(0.1)
+        assert doing.result(60) is None
+    assert [process.poll() is not None for process in started] == [True]
+    assert worker.do(item("another")) is None
+    assert len(started) == 1
+
+
+def test_many_workers_that_start_at_once_share_one_place(place: Path, settings) -> None:
+    with ThreadPoolExecutor(16) as many:
+        list(many.map(lambda _: places._shared(place), range(200)))
+    assert sorted(path.name for path in place.iterdir()) == ["cache", "worlds"]
+    assert (place / "cache").readlink() == Path(settings.CACHE_DIR)
 
 
 # ---- the agenda

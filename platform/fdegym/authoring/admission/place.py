@@ -11,6 +11,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,12 +47,15 @@ def alone() -> Iterator[Path]:
 
 
 def _shared(place: Path) -> None:
+    """What admission has together with the site. Safe from several threads and processes at once."""
     for name, target in (("worlds", Path(settings.WORLD_CACHE)), ("cache", Path(settings.CACHE_DIR))):
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         link = place / name
         if not link.is_symlink() or link.readlink() != target:
-            link.unlink(missing_ok=True)
-            link.symlink_to(target)
+            fresh = place / f".{name}-{os.getpid()}-{threading.get_ident()}"
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(target)
+            fresh.replace(link)
 
 
 def start(place: Path, module: str, *arguments: str) -> subprocess.Popen[str]:

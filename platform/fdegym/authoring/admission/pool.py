@@ -106,11 +106,16 @@ class Worker:
     def __init__(self, place: Path, *arguments: str) -> None:
         self._place, self._arguments = place, arguments
         self._process: subprocess.Popen[str] | None = None
+        self._starting = threading.Lock()
+        self._left = False  #: none is started any more
 
     def do(self, item: Item) -> dict[str, Any] | None:
         """The worker's answer; None when the process died over the item, or was silent for too long and was ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._process = start(self._place, WORKER, *self._arguments)
+        with self._starting:
+            if self._left:
+                return None
+            if self._process is None or self._process.poll() is not None:
+                self._process = start(self._place, WORKER, *self._arguments)
         assert self._process.stdin is not None  # noqa: S101 - pipes were asked for
         assert self._process.stdout is not None  # noqa: S101
         with contextlib.suppress(OSError, ValueError):
@@ -129,6 +134,12 @@ class Worker:
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._process.stdin.close()
+
+    def leave(self) -> None:
+        """Dismiss it for good: a process that is just being started is dismissed as well, and no other follows."""
+        with self._starting:
+            self._left = True
+            self.dismiss()
 
     def end(self, patience_s: float) -> None:
         self.dismiss()
@@ -191,7 +202,7 @@ def work_through(items: Iterable[Item], place: Path, jobs: int) -> Iterator[Done
     finally:
         agenda.stop()
         for worker in workers:
-            worker.dismiss()
+            worker.leave()
         for worker, thread in zip(workers, threads, strict=True):
             worker.end(END_PATIENCE_S)
             thread.join()
