@@ -67,6 +67,7 @@ def audit(accounts: Sequence[PersonAccount], stored: Stored, full_disk: Sequence
             told.add("charges", run_id, _charges(run))
             told.add("files", run_id, _files(account, run))
             told.add("submissions", run_id, _submissions(account, run))
+            told.add("ends", run_id, _end(account, run))
             told.add("grades", run_id, _grades(account, run))
             told.looked_at.update(_amounts(account, run))
     for run_id, run in stored.runs.items():
@@ -191,6 +192,13 @@ def _submissions(account: RunAccount, run: StoredRun) -> Iterator[str]:
         logged = [e for e in run.events if e["kind"] == kind and payload.items() <= e["payload"].items()]
         if len(logged) != count:
             yield f"the log has {kind} {len(logged)} times for {count} submissions"
+
+
+def _end(account: RunAccount, run: StoredRun) -> Iterator[str]:
+    """Everybody hands in before leaving and waits for the grade: a run that is still going on kept its person from it."""
+    if run.state in ("preparing", "open", "submitted"):
+        tried = f"handing in was tried {account.submit_tries} times, answered {len(account.submit_answers)} times"
+        yield f"everybody has left, and the run is still {run.state}; {tried}"
 
 
 def _grades(account: RunAccount, run: StoredRun) -> Iterator[str]:

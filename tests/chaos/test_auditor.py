@@ -356,6 +356,16 @@ def test_everything_else_that_is_lost_doubled_or_changed_is_found(about, change)
     assert about in subjects(without_export(change))
 
 
+def never_handed_in(account: RunAccount, run: StoredRun) -> None:
+    """Stored without a fault, as far as it went: only that nobody leaves so tells it."""
+    account.submit_answers, run.state, run.submissions, run.grades, run.kept_file = [], "open", [], [], None
+    rechain(run, lambda kinds: kinds.__delitem__(slice(6, None)))
+
+
+def test_a_run_that_nobody_could_hand_in_is_found_though_nothing_of_it_was_lost():
+    assert subjects(without_export(never_handed_in)) == {"ends"}
+
+
 def test_a_log_that_was_taken_along_tells_of_one_that_was_changed_afterwards():
     assert subjects(in_log(entry(2, release="6" * 64))) == {"grades"}
 
