@@ -6,6 +6,7 @@ import hashlib
 import logging
 import time
 import traceback
+from pathlib import Path
 
 from django.conf import settings
 from django.db.models import Max
@@ -16,6 +17,7 @@ from fdegym.runs import log
 from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
 from grading.anchors import TaskAnchors
+from grading.carried import at_hand
 from grading.contacts import conversation_of
 from grading.measure import Measured, Watch, measure, unwatched
 from grading.models import Grade, Submission
@@ -79,14 +81,15 @@ def _grade(submission: Submission, watched: Watch) -> None:
     anchors = task_anchors(
         task, progress=lambda done, total, what: note_progress(submission, "anchors", done, total, what)
     )
-    check_seal(submission)
-    measured = measure(
-        task,
-        submission.sealed,
-        on_step=lambda step: note_progress(submission, step),
-        progress=lambda done, total, what: note_progress(submission, "replay", done, total, what),
-        watched=watched,
-    )
+    with at_hand(submission) as sealed:
+        check_seal(submission, sealed)
+        measured = measure(
+            task,
+            sealed,
+            on_step=lambda step: note_progress(submission, step),
+            progress=lambda done, total, what: note_progress(submission, "replay", done, total, what),
+            watched=watched,
+        )
     note_progress(submission, "score")
     with deciding(submission) as locked:
         add_grade(locked, task, measured, anchors)
@@ -98,10 +101,10 @@ def task_of(run: Run) -> Task:
     return ensure_world(get_scenario(run.scenario_id), run.task_id)
 
 
-def check_seal(submission: Submission) -> None:
-    """Raise ``ReplayVoid`` unless the sealed system is, byte for byte, what was submitted."""
+def check_seal(submission: Submission, sealed: Path) -> None:
+    """Raise ``ReplayVoid`` unless the file is, byte for byte, what was submitted."""
     try:
-        with submission.sealed.open("rb") as stream:
+        with sealed.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as problem:
         raise ReplayVoid("The submitted system cannot be read.", retry=True, detail=str(problem)) from problem
@@ -109,7 +112,7 @@ def check_seal(submission: Submission) -> None:
         raise ReplayVoid(
             "The stored system is no longer what was submitted.",
             retry=False,
-            detail=f"{submission.sealed_path}: {digest} instead of {submission.sha256}",
+            detail=f"{sealed}: {digest} instead of {submission.sha256}",
         )
 
 

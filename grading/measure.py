@@ -54,6 +54,11 @@ def _scratch() -> Path:
     return Path(settings.VAR) / "grading-scratch"
 
 
+def own_scratch() -> Path:
+    """Where this process puts files while it grades; what it leaves there when it is killed, the sweep removes."""
+    return _scratch() / process_name()
+
+
 def _silent(step: str) -> None:
     """For measurements that nobody watches."""
 
@@ -126,7 +131,7 @@ def _both_sides(
     """
     runtime, scenario = grading_runtime(), task.scenario
     on_step("copy")
-    labels, scratch = {**PURPOSE, "by": process_name()}, _scratch() / process_name()
+    labels, scratch = {**PURPOSE, "by": process_name()}, own_scratch()
     delivery = _hash_of(system) if scenario.config.gateway is not None else ""
     try:
         with (
@@ -167,8 +172,7 @@ def replay_task(task: Task, salt: str | None = None) -> ReplayTask:
 @contextmanager
 def system_of(task: Task, solution: Solution) -> Iterator[Path]:
     """A folder with the system as found and the solution's files laid over it, for as long as the block runs."""
-    scratch = _scratch() / process_name()
-    folder = scratch / f"system-{task.scenario.id}-{task.task_id}-{solution.name}"
+    folder = own_scratch() / f"system-{task.scenario.id}-{task.task_id}-{solution.name}"
     shutil.rmtree(folder, ignore_errors=True)
     try:
         shutil.copytree(task.system, folder)

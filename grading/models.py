@@ -74,6 +74,23 @@ class Submission(models.Model):
         return self.state in (SubmissionState.GRADED, SubmissionState.VOID)
 
 
+class SealedPart(models.Model):
+    """A part of a frozen system, for graders on other hosts than the one where the file lies (``grading.carried``)."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()  #: from 0, in the order of the file
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["submission", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "number"], name="one_part_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of submission {self.submission_id}"
+
+
 class GradeUnalterable(Exception):
     """A grade is never changed or removed on its own; a regrade adds one."""
 

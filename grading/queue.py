@@ -24,6 +24,7 @@ from fdegym.runs import notify
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
 from grading.beating import kept_alive
+from grading.carried import forget_carried
 from grading.models import Submission, SubmissionCause, SubmissionState
 
 logger = logging.getLogger(__name__)
@@ -200,6 +201,7 @@ def decide_graded(locked: Submission) -> None:
     locked.lease_owner, locked.lease_until = "", None
     locked.progress = {"step": "graded", "done": 1, "total": 1, "what": "graded"}
     locked.save()
+    forget_carried(locked)
     if locked.run.state in (RunState.SUBMITTED, RunState.VOID):
         transition(locked.run_id, RunState.GRADED)
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
 from grading.attempt import add_grade, attempt, check_seal, task_of
+from grading.carried import at_hand
 from grading.contacts import conversation_of
 from grading.measure import Watch, measure, unwatched
 from grading.models import Grade, Submission, SubmissionState
@@ -78,8 +79,9 @@ def regrade(submission: Submission) -> Grade | None:
         return grade_submission(submission)
     task = task_of(submission.run)
     anchors = task_anchors(task)
-    check_seal(submission)
-    measured = measure(task, submission.sealed)
+    with at_hand(submission) as sealed:
+        check_seal(submission, sealed)
+        measured = measure(task, sealed)
     with transaction.atomic():
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         return add_grade(locked, task, measured, anchors)

@@ -97,6 +97,17 @@ if ENVIRONMENT.database_url:
     # and one that is away gives a clear page after seconds.
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 10, "timeout": 5}
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # A host whose network is cut says no farewell. Client and server notice the other's silence within a minute, not the
+    # two hours that systems give it: until the server does, what that host had locked stays locked.
+    _silence = {
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
+        "options": "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+        " -c tcp_user_timeout=60000",
+    }
+    DATABASES["default"]["OPTIONS"] = _silence | DATABASES["default"]["OPTIONS"]
 else:
     DATABASES = {
         "default": {
@@ -129,7 +140,11 @@ else:
 
 # ---- background work: the table of submissions is the queue; a message only wakes a worker ---------------------------
 
+# Two queues: what needs the keeper or its files is done on their host, grading on any. A worker takes from both, or with
+# `-Q grading` from that one alone.
 CELERY_TASK_DEFAULT_QUEUE = "fdegym"
+CELERY_TASK_QUEUES = {name: {"exchange": name, "routing_key": name} for name in ("fdegym", "grading")}
+CELERY_TASK_ROUTES = {"grading.tasks.*": {"queue": "grading"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False

@@ -20,6 +20,7 @@ from fdegym.delivery.leftovers import FROZEN, RUN_ID
 from fdegym.gateway.models import Answer
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
+from grading.carried import forget_carried
 from grading.models import Submission
 from workspaces.services import forget_records, recorded_runs
 
@@ -126,6 +127,7 @@ def _remove_submissions(before: datetime, days: int) -> list[str]:
             continue
         _tell(run, SUBMISSION, days)
         path.unlink(missing_ok=True)
+        forget_carried(submission)
         _forget_answers(submission)
         removed.append(f"submission of {run.id}")
     return removed

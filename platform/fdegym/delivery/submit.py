@@ -19,6 +19,7 @@ from fdegym.lib.errors import RunStateConflict
 from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
+from grading.carried import carry, others_may_grade
 from grading.models import Submission
 from grading.services import queue_submission
 from workspaces.runtime.errors import SandboxGone
@@ -60,6 +61,8 @@ def submit_run(run_id: uuid.UUID | str, *, cause: str = "person") -> Submission:
             )
             transition(run.id, RunState.SUBMITTED, cause)
             submission = queue_submission(run, frozen, cause)
+            if others_may_grade():
+                carry(submission, frozen.path)
     except RunStateConflict:
         # another tab was first; its submission stands
         frozen_path.unlink(missing_ok=True)
