@@ -29,7 +29,7 @@ from grading.versions import grader_version, worker_environment
 from grading.worlds import ensure_world
 from scenarios.kit.cache import salt_fingerprint
 from scenarios.kit.load import Task
-from workspaces.runtime.errors import SandboxError
+from workspaces.runtime.errors import RuntimeUnusable, SandboxError
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +62,10 @@ def _attempt(submission: Submission, watched: Watch) -> str:
         return "graded"
     except ReplayVoid as failure:
         void, reason = give_up(submission, str(failure), detail=failure.detail, retry=failure.retry), "replay"
+    except RuntimeUnusable as problem:
+        words = "The host of this grader can make no sandboxes now."
+        give_up(submission, words, detail=str(problem), retry=True, counted=False)
+        return "again"
     except SandboxError as problem:
         words = "The sandbox was lost while grading."
         void, reason = give_up(submission, words, detail=str(problem), retry=True), "sandbox"

@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 SYSTEM = "/workspace/system"
 PRODUCTION = "/srv/production"  #: where production's drops are shown, read-only
+#: Who replays keeps a connection to the sandbox, and one that is gone takes no longer than this to be given up.
+ABANDONED_S = 900.0
 _EPOCH = 1_767_225_600  #: one time for every file that production brings: the start of 2026
 
 
@@ -89,7 +91,7 @@ class SandboxDeployment:
 
     def put_drop(self, name: str, files: Mapping[str, bytes]) -> str:
         folder = self._drops / name
-        folder.mkdir(mode=0o755, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         for old in folder.iterdir():  # the folder itself stays: removing one costs more than all of its files
             if old.is_dir():
                 shutil.rmtree(old)
@@ -98,9 +100,14 @@ class SandboxDeployment:
         for path, data in files.items():
             target = folder / path
             if "/" in path:
-                target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+                target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+            target.chmod(
+                0o644
+            )  # as below: a container's user is another one than the worker's, whose umask may be narrow
             os.utime(target, (_EPOCH, _EPOCH))
+        for place, _, _ in os.walk(folder):
+            Path(place).chmod(0o755)
         return f"{PRODUCTION}/{name}"
 
     def step(self, argv: tuple[str, ...], limits: CallLimits) -> StepResult:
@@ -150,6 +157,7 @@ def grade_spec(
         writable=(SYSTEM,),
         working_directory=SYSTEM,
         hostname="production",
+        abandon_after_s=ABANDONED_S,
         labels=labels,
     )
 

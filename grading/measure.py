@@ -33,9 +33,10 @@ from grading.replay import (
     try_delivery,
 )
 from grading.trusted import scenario_side, tail
-from grading.worlds import grading_runtime
+from grading.worlds import deployment_runtime, grading_runtime
 from scenarios.kit.load import Task, content_hash
 from scenarios.kit.solutions import Solution
+from workspaces.runtime.errors import RuntimeUnusable
 
 logger = logging.getLogger(__name__)
 PURPOSE = {"purpose": "grade"}
@@ -88,7 +89,7 @@ def measure(
 
     Raises ``ReplayVoid``, ``SandboxError`` or what the callbacks raise. The sandbox is gone when this returns.
     """
-    runtime = grading_runtime()
+    limits = held_by()
     with _both_sides(task, system, on_step) as (side, deployment, gateway):
         versions = deployment.versions()
         on_step("start")
@@ -96,9 +97,18 @@ def measure(
             side, watched(deployment), replay_task(task, salt), progress=progress, host_overloaded=host_overloaded
         )
         model_use = gateway.close() if gateway is not None else None
-    enforced = runtime.report().limits_enforced_by
-    limits = ", ".join(f"{what} by {by}" for what, by in sorted(enforced.items()))
-    return Measured(replay, {**versions, "sandbox": runtime.name, "limits": limits}, model_use)
+    return Measured(replay, {**versions, "sandbox": deployment_runtime().name, "limits": limits}, model_use)
+
+
+def held_by() -> str:
+    """By whom deliveries are held to their limits here; asked beforehand, for who makes sandboxes may be away later.
+
+    Raises ``RuntimeUnusable``.
+    """
+    report = deployment_runtime().report()
+    if not report.usable:
+        raise RuntimeUnusable(str(report.problem))
+    return ", ".join(f"{what} by {by}" for what, by in sorted(report.limits_enforced_by.items()))
 
 
 def try_system(
@@ -129,7 +139,7 @@ def _both_sides(
     What the scenario said last goes into the detail of a void. A gateway that fails voids the replay: it may be tried
     again, and answers that were had are not asked for anew.
     """
-    runtime, scenario = grading_runtime(), task.scenario
+    runtime, scenario = deployment_runtime(), task.scenario
     on_step("copy")
     labels, scratch = {**PURPOSE, "by": process_name()}, own_scratch()
     delivery = _hash_of(system) if scenario.config.gateway is not None else ""
@@ -137,7 +147,7 @@ def _both_sides(
         with (
             grade_gateway(scenario.id, scenario.release, delivery, scenario.config.gateway, process_name()) as gateway,
             deployed(runtime, scenario.config, system, labels=labels, scratch=scratch, gateway=gateway) as deployment,
-            scenario_side(runtime, scenario) as (side, stderr),
+            scenario_side(grading_runtime(), scenario) as (side, stderr),
         ):
             try:
                 yield side, deployment, gateway
@@ -185,15 +195,17 @@ def system_of(task: Task, solution: Solution) -> Iterator[Path]:
 
 def remove_leftovers() -> int:
     """Destroy sandboxes and scratch files of grading processes of this host that were killed; how many sandboxes."""
-    runtime = grading_runtime()
-    left = [sandbox for sandbox in runtime.adopt(PURPOSE) if not is_alive(sandbox.spec.labels.get("by", ""))]
-    for sandbox in left:
-        logger.warning("removing the sandbox %s: the process that graded in it was killed", sandbox.id)
-        runtime.destroy(sandbox.id)
+    removed = 0
+    for runtime in dict.fromkeys((grading_runtime(), deployment_runtime())):
+        for sandbox in runtime.adopt(PURPOSE):
+            if not is_alive(sandbox.spec.labels.get("by", "")):
+                logger.warning("removing the sandbox %s: the process that graded in it was killed", sandbox.id)
+                runtime.destroy(sandbox.id)
+                removed += 1
     for directory in left_by_others(is_alive):
         shutil.rmtree(directory, ignore_errors=True)
     if _scratch().is_dir():
         for folder in _scratch().iterdir():
             if not is_alive(folder.name):
                 shutil.rmtree(folder, ignore_errors=True)
-    return len(left)
+    return removed

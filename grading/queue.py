@@ -218,19 +218,20 @@ def _decide_void(locked: Submission, reason: str, detail: str) -> None:
     logger.error("submission %s of run %s is void: %s", locked.pk, locked.run_id, reason)
 
 
-def give_up(submission: Submission, reason: str, *, detail: str, retry: bool) -> bool:
+def give_up(submission: Submission, reason: str, *, detail: str, retry: bool, counted: bool = True) -> bool:
     """An attempt came to nothing through our fault: back into the queue while tries are left, else void; which of the
-    two, True for void.
+    two, True for void. One that is not ``counted`` could not even begin: it goes back, however often.
 
     Raises ``LeaseLost`` when the submission is not ours any more.
     """
     with deciding(submission) as locked:
-        if not retry or locked.attempts >= MOST_ATTEMPTS:
+        if counted and (not retry or locked.attempts >= MOST_ATTEMPTS):
             _decide_void(locked, reason, detail)
             return True
         locked.state, locked.operator_detail = SubmissionState.QUEUED, detail[:20_000]
         locked.lease_owner, locked.lease_until = "", None
         locked.not_before = timezone.now() + RETRY_PAUSE * locked.attempts
+        locked.attempts -= not counted
         locked.progress = {"step": "queued", "done": 0, "total": 0, "what": f"{reason} It will be tried again."[:200]}
         locked.save()
     logger.warning("submission %s, attempt %s: %s", submission.pk, submission.attempts, reason)

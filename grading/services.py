@@ -12,7 +12,7 @@ from grading.anchoring import task_anchors
 from grading.attempt import add_grade, attempt, check_seal, task_of
 from grading.carried import at_hand
 from grading.contacts import conversation_of
-from grading.measure import Watch, measure, unwatched
+from grading.measure import Watch, held_by, measure, unwatched
 from grading.models import Grade, Submission, SubmissionState
 from grading.processes import process_name
 from grading.queue import (
@@ -54,7 +54,7 @@ def grade_submission(submission: Submission, *, watched: Watch = unwatched) -> G
     """Bring a submission to its end, here and now; the grade that counts, or None when it ended void.
 
     Where another worker is grading it this waits for that worker, and takes over should it die. ``watched`` as in
-    ``measure``; it sees only what this process grades.
+    ``measure``; it sees only what this process grades. Raises ``RuntimeUnusable`` where this host cannot grade.
     """
     while True:
         submission.refresh_from_db()
@@ -63,6 +63,9 @@ def grade_submission(submission: Submission, *, watched: Watch = unwatched) -> G
         taken = take_this_submission(submission, worker_name())
         if taken is not None:
             attempt(taken, watched=watched)
+            submission.refresh_from_db()
+            if not submission.is_over and not submission.attempts:  # it could not even begin: whoever waits is told why
+                held_by()
         else:
             time.sleep(ASK_AGAIN_S)
 

@@ -288,6 +288,7 @@ SERVESTATIC_USE_MANIFEST = not DEBUG
 KEEPER_SOCKET = ENVIRONMENT.sockets / "keeper.sock"
 SANDBOX_DIR = VAR / "sandboxes"
 DESK_DIR = ENVIRONMENT.sockets / "desk"
+SANDBOX_RUNTIME = ENVIRONMENT.runtime["name"]  # of workspaces and of deployed deliveries
 GATEWAY = ENVIRONMENT.gateway
 GATEWAY_DIR = ENVIRONMENT.sockets / "gateway"
 GATEWAY_BODIES = VAR / "gateway"

@@ -23,7 +23,7 @@ from stakeholders.redecide import first_difference
 from stakeholders.scripts import script_of
 from stakeholders.services import contact_cost, contact_rows
 from stakeholders.trials import TrialRefused
-from workspaces.runtime.errors import SandboxGone, SandboxTooLarge
+from workspaces.runtime.errors import RuntimeUnusable, SandboxGone, SandboxTooLarge
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WRONG = [("wrong", {"evenings": 3, "evening": ["the first evening"]})]
@@ -154,6 +154,18 @@ def test_a_failure_of_ours_is_tried_again_and_nobody_hears_of_it(
     finds(failure, failure, WRONG)
     ask(run, "t1")
     for _ in range(3):
+        run_trials()
+        end_leases()
+    assert [report["charge"] for report in reports(run)] == ["0.03"]
+
+
+def test_a_trial_waits_for_a_host_that_can_make_sandboxes_however_long(
+    alice: Any, begin: Begin, ask: Ask, finds: Finds
+) -> None:
+    run, away = begin(alice), RuntimeUnusable("The keeper does not answer.")
+    finds(*[away] * 4, WRONG)
+    ask(run, "t1")
+    for _ in range(5):
         run_trials()
         end_leases()
     assert [report["charge"] for report in reports(run)] == ["0.03"]

@@ -52,6 +52,23 @@ FIRST_UID, UIDS = 1_900_000_000, 1_000_000
 LOG_BYTES = "64k"
 ALWAYS_MASKED = ("/sys", "/dev/mqueue", "/proc/sysrq-trigger", "/proc/timer_stats", "/proc/asound")
 READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys")
+#: Instead of Docker's own, which have no limit: a machine has a few thousand for all. The volume has no name, and goes
+#: with its container.
+OWN_TERMINALS = {
+    "Type": "volume",
+    "Target": "/dev/pts",
+    "VolumeOptions": {
+        "NoCopy": True,
+        "DriverConfig": {
+            "Name": "local",
+            "Options": {
+                "type": "devpts",
+                "device": "devpts",
+                "o": f"nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,max={layout.TERMINALS_MAX}",
+            },
+        },
+    },
+}
 
 
 class DockerRuntime(LauncherRuntime):
@@ -137,6 +154,8 @@ class DockerRuntime(LauncherRuntime):
         uid = self._uid_of(directory)
         layout.write_etc(directory / "etc", spec.hostname, uid=uid)
         (directory / "etc" / "resolv.conf").touch()  # else Docker shows the host's
+        for file in (directory / "etc").iterdir():
+            file.chmod(0o644)  # who reads them inside is another user than this one, whose umask may be narrow
         listening = listen(directory / "control")
         try:
             with _handoff_socket(directory / "handoff") as handing, self._asking() as client:
@@ -191,7 +210,7 @@ class DockerRuntime(LauncherRuntime):
                 layout.SHM: f"size={limits.shm_mb}m,nr_inodes={layout.SHM_INODES},mode=1777,{owner}",
             },
         )
-        host["Mounts"] = _binds(mounts)
+        host["Mounts"] = [*_binds(mounts), OWN_TERMINALS]
         masked = (*layout.MASKED_FILES, *layout.MASKED_FOLDERS)
         host["MaskedPaths"] = [*ALWAYS_MASKED, *(f"/proc/{name}" for name in masked)]
         host["ReadonlyPaths"] = list(READ_ONLY)

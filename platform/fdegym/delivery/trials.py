@@ -38,7 +38,7 @@ from scenarios.kit.trial import TrialMisworded, TrialWords
 from stakeholders.scripts import script_of
 from stakeholders.state import TRIAL_REPORTED, TRIAL_REQUESTED, fold
 from stakeholders.trials import WITHDRAWN, TrialOutcome, TrialResult, report_trial
-from workspaces.runtime.errors import SandboxError, SandboxGone, SandboxTooLarge
+from workspaces.runtime.errors import RuntimeUnusable, SandboxError, SandboxGone, SandboxTooLarge
 from workspaces.services import FrozenSystem, copy_system
 
 logger = logging.getLogger(__name__)
@@ -172,6 +172,8 @@ def _attempt(trial: TrialRun) -> TrialResult | None:
         return _void(trial, str(problem))
     except ReplayVoid as void:
         return _again(trial, void.detail) if void.retry else _void(trial, f"{void} {void.detail}")
+    except RuntimeUnusable as problem:
+        return _again(trial, str(problem), counted=False)
     except SandboxError as problem:
         return _again(trial, str(problem))
     except Exception:
@@ -186,15 +188,16 @@ def _void(trial: TrialRun, detail: str) -> TrialResult:
     return TrialResult(TrialOutcome.VOID, words=OURS)
 
 
-def _again(trial: TrialRun, detail: str) -> TrialResult | None:
-    """Back into the queue while tries are left, else void."""
-    if trial.attempts >= MOST_ATTEMPTS:
+def _again(trial: TrialRun, detail: str, *, counted: bool = True) -> TrialResult | None:
+    """Back into the queue while tries are left, else void. One that is not ``counted`` could not even begin."""
+    if counted and trial.attempts >= MOST_ATTEMPTS:
         return _void(trial, detail)
     logger.warning("trial %s of run %s, attempt %s came to nothing", trial.pk, trial.run_id, trial.attempts)
     _mine(trial).update(
         state=TrialState.WAITING,
         lease_owner="",
         lease_until=None,
+        attempts=trial.attempts - (not counted),
         not_before=timezone.now() + RETRY_PAUSE * trial.attempts,
         operator_detail=detail[:20_000],
     )

@@ -25,7 +25,7 @@ from django.utils import timezone
 from fdegym.catalog.scenarios import get_scenario, scenarios
 from fdegym.lib.errors import FdegymError
 from fdegym.presence import keeping
-from grading.worlds import world_is_built
+from grading.worlds import deployment_runtime, world_is_built
 from stakeholders.services import desk_answers
 from workspaces.services import keeper_answers
 
@@ -89,6 +89,9 @@ def check_broker() -> str:
 
 def check_keeper() -> str:
     keeper_answers()
+    if settings.SANDBOX_RUNTIME == "docker":
+        report = deployment_runtime().report()
+        return "" if report.usable else f"Nothing is graded on this host: {report.problem}"
     return ""
 
 

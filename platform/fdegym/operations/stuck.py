@@ -69,8 +69,11 @@ def void_submissions() -> list[Stuck]:
 
 
 def _void_reason(row: Submission) -> str:
-    detail = next((line for line in reversed(row.operator_detail.splitlines()) if line.strip()), "")
-    return f"{row.void_reason} {detail.strip()[:200]}".strip()
+    return f"{row.void_reason} {_last_line(row.operator_detail)}".strip()
+
+
+def _last_line(detail: str) -> str:
+    return next((line.strip()[:200] for line in reversed(detail.splitlines()) if line.strip()), "")
 
 
 def abandoned_gradings() -> list[Stuck]:
@@ -115,13 +118,19 @@ def waiting_submissions() -> list[Stuck]:
         Stuck(
             "A submission waits",
             row.created_at,
-            f"{_so_far(row.attempts)} Are there workers enough?",
+            _why_it_waits(row),
             "wake",
             str(row.pk),
             row.run,
         )
         for row in rows
     ]
+
+
+def _why_it_waits(row: Submission) -> str:
+    if row.operator_detail and not row.attempts:
+        return f"No host could begin it. {_last_line(row.operator_detail)}"
+    return f"{_so_far(row.attempts)} Are there workers enough?"
 
 
 def stuck_trials() -> list[Stuck]:
