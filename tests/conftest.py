@@ -16,7 +16,15 @@ hypothesis.settings.load_profile("fdegym")
 
 
 #: Begun first, in this order: what takes minutes must not be what the others wait for in the end.
-LONGEST = ("tests/authoring/", "tests/e2e/", "tests/deployment/", "tests/battery/", "tests/grading/")
+LONGEST = (
+    "tests/chaos/",
+    "tests/authoring/",
+    "tests/e2e/",
+    "tests/load/",
+    "tests/deployment/",
+    "tests/battery/",
+    "tests/grading/",
+)
 #: Long tests that take turns: of each row a commit runs one column. ``TEST_EVERYTHING=1`` runs all.
 TURNS = (
     (
@@ -39,15 +47,11 @@ TURNS = (
 )
 
 
-#: A minute of load and ten faults: they want a machine that does nothing else, and are run with ``TEST_EVERYTHING=1``.
-ALONE = ("tests/load/test_ten_people.py", "tests/chaos/test_ten_faults.py")
-
-
 def waits_for_another_commit() -> tuple[str, ...]:
     """Files whose turn it is not."""
     if os.environ.get("TEST_EVERYTHING") == "1":
         return ()
-    left_out = [*ALONE]
+    left_out: list[str] = []
     for number, row in enumerate(TURNS):
         (chosen,) = sampled(map(str, range(len(row))), 1, seed=f"{commit()}/{number}")
         left_out += [name for column, names in enumerate(row) if column != int(chosen) for name in names]
