@@ -58,7 +58,8 @@ def main(arguments: list[str]) -> int:
     pytest = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-o", f"cache_dir={scratch}/pytest"]
     # A file each: its tests share servers, worlds or a whole running product. (``loadgroup`` is not taken notice of with
     # pytest 9.2: pytest-xdist 3.8 writes the group into a field that is no longer read.)
-    pytest += ["-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder"]
+    # One more than there are processors: many tests wait for something most of their time.
+    pytest += ["-n", str(1 + max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder"]
     try:
         return subprocess.run([*pytest, *arguments], env=environment, check=False).returncode
     finally:
