@@ -139,7 +139,8 @@ def test_what_the_container_may_is_written_in_it(on_docker: DockerRuntime, daemo
     assert (host["PidsLimit"], host["NanoCpus"]) == (54, 500_000_000)
     assert {each["Name"]: each["Hard"] for each in host["Ulimits"]} == {"nofile": 99, "core": 0}
     assert host["LogConfig"]["Config"] == {"max-size": "64k", "max-file": "1"}
-    assert not [mount for mount in host["Mounts"] if not mount["ReadOnly"]]
+    assert not [mount for mount in host["Mounts"] if mount["Type"] == "bind" and not mount["ReadOnly"]]
+    assert [mount["Target"] for mount in host["Mounts"] if mount["Type"] != "bind"] == ["/dev/pts"]
     assert found["Config"]["User"].split(":")[0] not in ("", "0", "root", str(os.geteuid()))
     assert found["Config"]["Labels"][f"{LABEL}.label.kind"] == "workspace"
 

@@ -85,7 +85,7 @@ class BubblewrapRuntime(LauncherRuntime):
         if problem is not None:
             raise RuntimeUnusable(problem)
         scratch = self.state_dir / f"_process-{os.getpid()}-{os.urandom(6).hex()}"
-        for name in ("storage", "shm"):
+        for name in ("storage", "shm", "terminals"):
             (scratch / name).mkdir(parents=True)
         layout.write_etc(scratch / "etc", spec.hostname)
         filter_fd = seccomp.filter_descriptor()
@@ -130,13 +130,14 @@ class BubblewrapRuntime(LauncherRuntime):
             skeleton / "local",
             skeleton / "empty",
             skeleton / "nothing",
+            directory / "terminals",
         )
 
     def _launch(self, sandbox_id: str, directory: Path, spec: SandboxSpec) -> None:
         problem = usable.problem_with_bubblewrap(self.state_dir / SKELETON)
         if problem is not None:
             raise RuntimeUnusable(problem)
-        for name in ("storage", "shm"):
+        for name in ("storage", "shm", "terminals"):
             (directory / name).mkdir(exist_ok=True)
         for unfinished in directory.glob(".storage.tar.*"):  # of a saving that was killed
             unfinished.unlink(missing_ok=True)

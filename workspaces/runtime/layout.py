@@ -58,6 +58,8 @@ FIRST_TO_GO = 500
 SHM = "/dev/shm"  # noqa: S108 - a path of the sandbox
 SHM_INODES = 1024
 PAGE_KIB = 4  #: sizes of memory file systems are whole pages
+WATCHES_MAX = {"max_inotify_instances": 16, "max_inotify_watches": 8192}
+TERMINALS_MAX = 128  #: of the few thousand that a machine has for all, those that programs inside may open
 
 BASH_RC = """\
 # Interactive shells of the workspace.
@@ -81,6 +83,7 @@ class Places:
     local: Path  #: shown as /usr/local
     empty: Path  #: a folder
     nothing: Path  #: a file without content
+    terminals: Path  #: where the first stage mounts the sandbox's own terminals
 
 
 def environment(spec: SandboxSpec) -> dict[str, str]:
@@ -229,6 +232,7 @@ def sandbox_arguments(
         arguments += ["--setenv", name, value]
     arguments += _system_folders(places)
     arguments += ["--proc", "/proc", "--dev", "/dev", "--bind", str(places.shm), SHM]
+    arguments += ["--dev-bind", str(places.terminals), "/dev/pts"]  # instead of bubblewrap's own, which has no limit
     for shown, names in ((places.nothing, MASKED_FILES), (places.empty, MASKED_FOLDERS)):
         for name in names:
             if Path("/proc", name).exists():
@@ -254,6 +258,11 @@ def first_stage(
     lines = ["set -e", f"{{ echo {FIRST_TO_GO} > /proc/self/oom_score_adj; }} 2>/dev/null || :"]
     lines += [f"echo $$ > {shlex.quote(str(file))}" for file in group.entry_files()]
     inner = ["set -e", f"mount -n -t tmpfs -o size={limits.shm_mb}m,nr_inodes={SHM_INODES},mode=1777 shm {shm}"]
+    # of a user namespace: else one sandbox could use up what the kernel lets the product's user watch in all of them
+    for name, most in WATCHES_MAX.items():
+        inner.append(f"{{ echo {most} > /proc/sys/user/{name}; }} 2>/dev/null || :")
+    terminals = f"newinstance,ptmxmode=666,mode=620,max={TERMINALS_MAX}"
+    inner.append(f"mount -n -t devpts -o {terminals} terminals {shlex.quote(str(places.terminals))}")
     folders = {places.storage / folder_name(directory): directory for directory in writable_directories(spec)}
     lines += ["umask 022", "mkdir -p " + shlex.join(map(str, folders))]
     shares = storage_shares(spec)
