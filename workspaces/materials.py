@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fdegym.gateway.places import INSIDE
+from workspaces.places import PERSON
 from workspaces.runtime.base import Limits, Mount, SandboxSpec
 
 DESK_TARGET = "/run/desk"
@@ -23,6 +24,8 @@ class WorkspaceMaterials:
     hostname: str = "workspace"
     limits: Limits = field(default_factory=Limits)
     environment: Mapping[str, str] = field(default_factory=dict)
+    person: str = ""  #: whose it is; "" for a command's
+    begun_at: float = 0.0  #: seconds of the epoch: its place among those who wait for a workspace
 
     def spec(self, run_id: str) -> SandboxSpec:
         """The sandbox that these make for a run."""
@@ -36,5 +39,5 @@ class WorkspaceMaterials:
             seed=dict(self.seed),
             environment=dict(self.environment),
             hostname=self.hostname,
-            labels={"kind": "workspace", "run": run_id},
+            labels={"kind": "workspace", "run": run_id, **({PERSON: self.person} if self.person else {})},
         )

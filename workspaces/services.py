@@ -7,7 +7,8 @@ however hostile, reaches anything that does not belong to the run.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +16,18 @@ from typing import Any
 
 from django.conf import settings
 
+from fdegym.lib.errors import ServiceUnavailable
 from workspaces.keeper.client import KeeperClient
 from workspaces.materials import WorkspaceMaterials
+from workspaces.places import Place, Why, place_of
 from workspaces.runtime.base import ExecResult, RuntimeReport, SandboxState
+from workspaces.runtime.errors import HostFull
 from workspaces.runtime.spec_file import pack_directory, spec_document
 from workspaces.terminal.record import asciicast
 
 START_TIMEOUT_S = 120.0
+ANSWER_S = 30.0
+ASK_EVERY_S = 0.5  #: by whoever cannot go on before a workspace runs
 ASKED_SOON_S = 2.0
 SYSTEM = "/workspace/system"
 
@@ -74,24 +80,73 @@ def sandbox_report() -> RuntimeReport:
 # life
 
 
-def open_workspace(run_id: str, materials: WorkspaceMaterials) -> None:
-    """Create, start or resume. Idempotent; files of a workspace that was lost come back from its last snapshot.
+def ask_for_workspace(
+    run_id: str, materials: WorkspaceMaterials, *, here: bool = True, capped: bool = True, patience_s: float = 1.0
+) -> Place | None:
+    """Have it created, started or resumed; None: it runs. Else its place in the queue, and it starts when its turn comes.
 
-    Raises ``HostFull`` where there is no room for it now.
+    A place is kept for as long as somebody asks again, here or with ``place_in_queue``, every two minutes at least. Whose
+    person is not ``here`` gets one only while nobody else waits. Not ``capped``, it is opened beside the workspaces that
+    one person may have open. While it starts, the answer is waited for, ``patience_s`` at most. Files of a workspace that
+    was lost come back from its last snapshot. Raises what the start failed with, here or since it was asked for last.
     """
-    document = spec_document(materials.spec(run_id))
-    keeper().request("open", run=run_id, spec=document, timeout_s=START_TIMEOUT_S)
+    said = keeper().request(
+        "open",
+        run=run_id,
+        spec=spec_document(materials.spec(run_id)),
+        begun_at=materials.begun_at,
+        here=here,
+        capped=capped,
+        patience_s=patience_s,
+        timeout_s=patience_s + ANSWER_S,
+    )[0]
+    return place_of(said)
+
+
+def place_in_queue(run_id: str) -> Place | None:
+    """Where a workspace stands that was asked for; None for one that runs, failed, or was never asked for."""
+    said = keeper().request("place", run=run_id)[0]["place"]
+    return place_of(said) if said else None
+
+
+def leave_queue(run_id: str) -> None:
+    """Give up a place. A workspace that is being started is started."""
+    keeper().request("leave", run=run_id)
+
+
+def open_workspace(
+    run_id: str,
+    materials: WorkspaceMaterials,
+    *,
+    room_within_s: float = 0.0,
+    told: Callable[[Place], None] = lambda place: None,
+) -> None:
+    """The same for who cannot do anything before it runs: a command, a worker. Not capped.
+
+    ``told`` is called with each place that it comes to. Raises ``HostFull`` where no room is found within
+    ``room_within_s``, ``ServiceUnavailable`` where it does not start for two minutes though there is.
+    """
+    begun, known = time.monotonic(), None
+    while place := ask_for_workspace(run_id, materials, capped=False, patience_s=ASK_EVERY_S):
+        if place != known:
+            told(place)
+            known = place
+        waited_s = time.monotonic() - begun
+        if place.waits_for_host and waited_s >= room_within_s:
+            leave_queue(run_id)
+            raise HostFull(f"{place.problem_words} Nothing of yours is lost; try again in a few minutes.")
+        if waited_s > max(START_TIMEOUT_S, room_within_s):
+            leave_queue(run_id)
+            raise ServiceUnavailable(
+                "The workspace has not been started for minutes. Nothing is lost; try again later."
+            )
+        if place.why is not Why.STARTING:
+            time.sleep(ASK_EVERY_S)
 
 
 def workspace_state(run_id: str) -> SandboxState:
     """``running``, ``stopped``, ``created`` or ``gone``."""
     return SandboxState(keeper().request("state", run=run_id)[0]["state"])
-
-
-def waits_for_room(run_id: str) -> str | None:
-    """In words, if the last opening of it found no room on this host."""
-    refused = keeper().request("state", run=run_id)[0]["refused"]
-    return str(refused) if refused else None
 
 
 def stop_workspace(run_id: str) -> None:

@@ -63,6 +63,7 @@ class Environment:
     old_keys: tuple[str, ...] = ()
     workspaces: int | None = None  #: of one host; None: from its memory
     workspaces_mb: int | None = None
+    workspaces_each: int = 3  #: that one person may have open at once
     runtime: Mapping[str, str] = field(default_factory=dict)
     site_processes: int = 1
     drain_s: int = 20
@@ -116,6 +117,7 @@ VARIABLES: dict[str, str] = {
     "(default none)",
     "FDEGYM_WORKSPACES": "how many workspaces may be open at once on a host (default: one for each 64 MB of the next)",
     "FDEGYM_WORKSPACES_MB": "memory that the open workspaces of a host may hold together (default: three quarters of it)",
+    "FDEGYM_WORKSPACES_PER_USER": "how many workspaces one person may have open at once, 1-100 (default 3)",
     "FDEGYM_SITE_PROCESSES": "processes that serve the site behind its one port (default 1)",
     "FDEGYM_DRAIN_S": "seconds that a site or worker told to stop has for what it has begun (default 20)",
     "FDEGYM_KEEP_RECORDINGS_DAYS": "days that recordings of terminals stay after the end of a run, 0 for ever (default 365)",
@@ -186,6 +188,11 @@ def _whole(name: str, default: int, least: int, most: int) -> int:
 def workspace_capacity() -> tuple[int | None, int | None]:
     """How many workspaces may be open on a host, and the megabytes that they may hold together. None: not given."""
     return _count("FDEGYM_WORKSPACES"), _count("FDEGYM_WORKSPACES_MB")
+
+
+def workspaces_each() -> int:
+    """How many workspaces one person may have open at once."""
+    return _whole("FDEGYM_WORKSPACES_PER_USER", 3, 1, 100)
 
 
 def workspace_runtime() -> dict[str, str]:
@@ -392,6 +399,7 @@ def read() -> Environment:
         metrics_token_file=_metrics_token_file(),
         workspaces=workspaces,
         workspaces_mb=workspaces_mb,
+        workspaces_each=workspaces_each(),
         runtime=workspace_runtime(),
         site_processes=_whole("FDEGYM_SITE_PROCESSES", 1, 1, 256),
         hsts_days=_whole("FDEGYM_HSTS_DAYS", 365, 0, 730),

@@ -286,6 +286,7 @@ SERVESTATIC_USE_MANIFEST = not DEBUG
 # ---- our own processes -----------------------------------------------------------------------------------------------
 
 KEEPER_SOCKET = ENVIRONMENT.sockets / "keeper.sock"
+WORKSPACES_PER_USER = ENVIRONMENT.workspaces_each
 SANDBOX_DIR = VAR / "sandboxes"
 DESK_DIR = ENVIRONMENT.sockets / "desk"
 SANDBOX_RUNTIME = ENVIRONMENT.runtime["name"]  # of workspaces and of deployed deliveries

@@ -29,7 +29,8 @@ def market(stall: Path, settings: Any, tmp_path: Path, monkeypatch: pytest.Monke
     def freeze(run_id: str, target: Path) -> FrozenSystem:
         return FrozenSystem(target, seal(TINY / "system", target), 4, 1000)
 
-    monkeypatch.setattr(begin, "open_workspace", lambda run_id, materials: None)
+    monkeypatch.setattr(begin, "open_workspace", lambda run_id, materials, **_: None)
+    monkeypatch.setattr(begin, "ask_for_workspace", lambda run_id, materials, **_: None)
     monkeypatch.setattr(submit, "freeze_system", freeze)
     for module in (begin, submit):
         monkeypatch.setattr(module, "wake", lambda *_: None)

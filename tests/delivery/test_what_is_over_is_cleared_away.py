@@ -50,11 +50,11 @@ def test_a_beginning_whose_workspace_failed_is_begun_and_goes_on_by_itself(
     another tab, gives the same run, and the next sweep opens it."""
     broken = True
 
-    def open_workspace(run_id: str, materials: Any) -> None:
+    def ask_for_workspace(run_id: str, materials: Any, *, here: bool) -> None:
         if broken:
             raise FdegymError("The sandbox host is being restarted.")
 
-    monkeypatch.setattr(begin, "open_workspace", open_workspace)
+    monkeypatch.setattr(begin, "ask_for_workspace", ask_for_workspace)
     monkeypatch.setattr(begin, "wake", lambda *_: None)
     monkeypatch.setattr(begin, "world_is_built", lambda scenario, task_id: True)
     monkeypatch.setattr(tasks, "reconcile", lambda live: None)

@@ -62,6 +62,7 @@ WRONG = [
     ("FDEGYM_WORKSPACES", "0"),
     ("FDEGYM_WORKSPACES", "many"),
     ("FDEGYM_WORKSPACES_MB", "8 GB"),
+    ("FDEGYM_WORKSPACES_PER_USER", "0"),
     ("FDEGYM_RUNTIME", "podman"),
     ("FDEGYM_DOCKER", "tcp://10.0.0.1:2375"),
     ("FDEGYM_WORKSPACES_MB", "1e3"),

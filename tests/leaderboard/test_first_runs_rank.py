@@ -76,6 +76,7 @@ def test_a_debrief_read_helps_only_runs_that_do_not_rank(alice: Any, graded: Any
     assert ranked() == {alice.pk: Decimal("0.28")}
 
 
+@pytest.mark.backend
 def test_two_tabs_that_begin_at_once_at_two_levels_begin_one_run(alice: Any, market: Path) -> None:
     begun: list[Any] = []
     start = threading.Barrier(2)
@@ -249,13 +250,18 @@ def test_hiding_and_showing_oneself_changes_no_rank(alice: Any, bob: Any, graded
     assert ranked() == {alice.pk: Decimal("0.08"), bob.pk: Decimal("0.18")}
 
 
-def test_time_counts_from_the_beginning_whatever_was_done_meanwhile(alice: Any, begin: Any, hand_in: Any) -> None:
-    """The board of 150 minutes: a run that lay asleep for a day was begun a day ago."""
-    run = begin(alice)
-    Run.objects.filter(pk=run.pk).update(begun_at=timezone.now() - timedelta(minutes=151))
-    hand_in(run)
-    assert results_of_view("150", TINY.name) == []
-    assert len(results_of_view("ranked", TINY.name)) == 1
+def test_time_counts_from_the_opening_of_the_workspace_whatever_was_done_meanwhile(
+    alice: Any, bob: Any, begin: Any, hand_in: Any
+) -> None:
+    """The board of 150 minutes: alice's run lay asleep for long after it was open; bob waited as long for his workspace."""
+    long_ago = timezone.now() - timedelta(minutes=151)
+    slept, waited = begin(alice), begin(bob)
+    Run.objects.filter(pk=slept.pk).update(begun_at=long_ago, opened_at=long_ago)
+    Run.objects.filter(pk=waited.pk).update(begun_at=long_ago)
+    for run in (slept, waited):
+        hand_in(run)
+    assert [result.person for result in results_of_view("150", TINY.name)] == [bob.pk]
+    assert len(results_of_view("ranked", TINY.name)) == 2
 
 
 def test_numbers_of_runs_are_never_given_twice_even_if_an_operator_removed_one(alice: Any, graded: Any) -> None:

@@ -150,15 +150,15 @@ async def test_a_request_to_the_keeper_is_of_its_run_and_what_it_carries_is_not_
 
 
 def test_a_task_is_of_its_run(alice, make_run, written, monkeypatch):
-    from fdegym.delivery import tasks
+    from fdegym.delivery import tasks, waiting
 
-    def no(run_id):
+    def no(run_id, **_):
         raise ServiceUnavailable("The keeper does not answer.")
 
-    monkeypatch.setattr(tasks, "prepare_run", no)
+    monkeypatch.setattr(waiting, "prepare_run", no)
     run = make_run(alice, state="preparing")
     tasks.prepare(str(run.pk))
-    (line,) = [line for line in written() if line["logger"] == "fdegym.delivery.tasks"]
+    (line,) = [line for line in written() if line["logger"] == "fdegym.delivery.waiting"]
     assert line["run"] == str(run.pk)
 
 

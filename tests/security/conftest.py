@@ -59,13 +59,14 @@ def _the_other_processes_are_away(monkeypatch: pytest.MonkeyPatch) -> None:
             "open_terminals",
             "list_directory",
             "read_beginning",
-            "waits_for_room",
+            "stop_workspace",
         ),
         "people": ("directory", "send_message", "wait", "read_inbox", "ask_trial", "trials_left"),
     }.items():
         for name in names:
             monkeypatch.setattr(f"fdegym.pages.workbench.{place}.{name}", away)
-    for name in ("ensure_world", "abandon_run", "submit_run", "delivery_survey", "progress_of", "far_ahead"):
+    used = ("ensure_world", "abandon_run", "submit_run", "delivery_survey", "progress_of", "far_ahead")
+    for name in (*used, "go_on", "withdraw_run"):
         monkeypatch.setattr(f"fdegym.pages.workbench.{name}", away)
     monkeypatch.setattr("stakeholders.consumers.services.conversation", lambda run_id, after: [])
     monkeypatch.setattr("stakeholders.consumers.services.customer_clock", lambda run_id: None)

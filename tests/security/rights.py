@@ -54,6 +54,7 @@ profile-erase            GET     sign-in    yes    yes   yes      yes         ye
 profile-erase            POST    sign-in    yes    yes   yes      yes         yes         yes
 
 runs                     GET     sign-in    yes    yes   yes      yes         yes         yes
+workspaces               GET     sign-in    yes    yes   yes      yes         yes         yes
 run                      GET     sign-in    yes    404   404      404         404         404
 grading                  GET     sign-in    yes    404   404      404         404         404
 debrief                  GET     sign-in    yes    404   404      404         404         404
@@ -61,6 +62,8 @@ run-export               GET     sign-in    yes    404   404      404         40
 run-give-up              GET     sign-in    yes    404   404      404         404         404
 run-give-up              POST    sign-in    yes    404   404      404         404         404
 workbench_state          GET     401        yes    404   404      404         404         404
+workbench_withdraw       POST    sign-in    yes    404   404      404         404         404
+workbench_stop           POST    sign-in    yes    404   404      404         404         404
 workbench_terminals      GET     401        yes    404   404      404         404         404
 workbench_ticket         POST    401        yes    404   404      404         404         404
 workbench_people         GET     401        yes    404   404      404         404         404

@@ -150,7 +150,7 @@ def test_no_page_is_wider_than_a_phone(open_page, alice, graded, submitted, runs
     done, waiting, live = graded(alice), submitted(alice), runs_at_bakery(alice)
     page = open_page(viewport=PHONE, color_scheme=scheme)
     sign_in(page, alice)
-    names = ("home", "scenarios", "runs", "leaderboard", "method", "help", "profile", "profile-erase")
+    names = ("home", "scenarios", "runs", "workspaces", "leaderboard", "method", "help", "profile", "profile-erase")
     addresses = [reverse(name) for name in names]
     addresses += [reverse(name, args=[BAKERY]) for name in ("scenario", "leaderboard-scenario")]
     addresses += [reverse("debrief", args=[done.id]), reverse("grading", args=[waiting.id])]

@@ -94,6 +94,7 @@ def addresses(alice, graded, submitted, runs_at_bakery):
         "method",
         "help",
         "runs",
+        "workspaces",
         "profile",
         "profile-erase",
         "account_change_password",

@@ -21,7 +21,7 @@ def result(person, score, *, after_min=60, begun=NOON, run=None, scenario="baker
         scenario_id=scenario,
         level="L3",
         attempt=1,
-        begun_at=begun,
+        opened_at=begun,
         submitted_at=begun + timedelta(minutes=after_min),
         uplift_adjusted=value + charge,
         contact_cost=charge,

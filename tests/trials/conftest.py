@@ -45,7 +45,7 @@ def begin(trying: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]
     def packed(run_id: str, target: Path) -> FrozenSystem:
         return FrozenSystem(target, seal(TINY / "system", target), 4, 1000)
 
-    monkeypatch.setattr(beginning, "open_workspace", lambda run_id, materials: None)
+    monkeypatch.setattr(beginning, "ask_for_workspace", lambda run_id, materials, **_: None)
     monkeypatch.setattr(submit, "freeze_system", packed)
     monkeypatch.setattr(trials, "copy_system", packed)
     for module in (beginning, submit):

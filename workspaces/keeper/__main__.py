@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fdegym.env import EnvironmentProblem, log_style, workspace_capacity, workspace_runtime
+from fdegym.env import EnvironmentProblem, log_style, workspace_capacity, workspace_runtime, workspaces_each
 from fdegym.lib import logs
 from workspaces.keeper.capacity import capacity_of, machine_memory_mb
 from workspaces.keeper.server import Keeper, KeeperRunning, KeeperSettings
@@ -31,6 +31,8 @@ def parse_arguments(argv: list[str] | None = None) -> KeeperSettings:
     workspaces, memory_mb = workspace_capacity()
     parser.add_argument("--workspaces", type=int, default=workspaces, help="that may be open (FDEGYM_WORKSPACES)")
     parser.add_argument("--workspaces-mb", type=int, default=memory_mb, help="they may hold (FDEGYM_WORKSPACES_MB)")
+    each = workspaces_each()
+    parser.add_argument("--each-person", type=int, default=each, help="may have open (FDEGYM_WORKSPACES_PER_USER)")
     given = vars(parser.parse_args(argv))
     capacity = capacity_of(
         machine_memory_mb(), workspaces=given.pop("workspaces"), memory_mb=given.pop("workspaces_mb")

@@ -1,16 +1,15 @@
 """How many workspaces one host holds: a number of them, and the memory that they take together.
 
 A workspace may take far more memory than it usually does, so what counts is what each one holds now, and for a new one
-all that it may take. Nobody's open workspace is ever ended to make room: whoever comes when there is none is told so.
+all that it may take. Nobody's open workspace is ever ended to make room: whoever comes when there is none waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from workspaces.keeper.workspace import Workspace
 from workspaces.runtime.base import Limits, SandboxState
 from workspaces.runtime.errors import HostFull, SandboxError, SandboxGone
 
-logger = logging.getLogger(__name__)
 MIB = 1 << 20
 SHARE = 0.75  #: of the machine's memory; the rest is for the site, the database, graders, and the files' cache
 LEAST_MB = 64  #: for each workspace, where their number is not given: a shell, an editor, a small program
@@ -62,40 +60,30 @@ class Room:
         self.capacity = capacity
         self._held_mb: dict[str, int] = {}  #: as measured last; of those started since, all that they can take
         self._starting: set[str] = set()
-        self.refused: dict[str, str] = {}  #: run id -> what was said to whoever waits for it
         self._measured_at = float("-inf")
         self._lock = asyncio.Lock()
 
-    @contextlib.asynccontextmanager
-    async def for_start(self, run_id: str, limits: Limits, known: Mapping[str, Workspace]) -> AsyncIterator[None]:
-        """Keep room for a workspace while it starts. Raises ``HostFull``; one that runs has its room already."""
+    async def take(self, run_id: str, limits: Limits, known: Mapping[str, Workspace]) -> None:
+        """Keep room for a workspace until it has started. Raises ``HostFull``; one that runs has its room already."""
         async with self._lock:
             workspace = known.get(run_id)
             if workspace is None or await workspace.state() is not SandboxState.RUNNING:
-                await self._find_room(run_id, most_mb(limits), known)
+                await self._find_room(most_mb(limits), run_id, known)
             self._starting.add(run_id)
-        try:
-            yield
-        finally:
-            self._starting.discard(run_id)
 
-    async def _find_room(self, run_id: str, wanted_mb: int, known: Mapping[str, Workspace]) -> None:
+    def settle(self, run_id: str) -> None:
+        """It has started, or it has not: what it holds is asked of itself from now on."""
+        self._starting.discard(run_id)
+
+    async def _find_room(self, wanted_mb: int, run_id: str, known: Mapping[str, Workspace]) -> None:
         self._held_mb.pop(run_id, None)
         if time.monotonic() - self._measured_at > FRESH_S or not self._fits(wanted_mb):
             await self._measure(known)
         if not self._fits(wanted_mb):
-            count, held_mb = len(self._held_mb), self.held_mb()
-            logger.warning(
-                "no room for the workspace of run %s, which may take %d MB: %d of %d workspaces hold %d of %d MB",
-                *(run_id, wanted_mb, count, self.capacity.workspaces, held_mb, self.capacity.memory_mb),
+            raise HostFull(
+                f"there is no room for {wanted_mb} MB: {len(self._held_mb)} of {self.capacity.workspaces} workspaces hold "
+                f"{self.held_mb()} of {self.capacity.memory_mb} MB"
             )
-            self.refused[run_id] = (
-                f"There is no room for another workspace on this site now: {count} {'is' if count == 1 else 'are'} open. "
-                "Nothing of yours is lost: there is room as soon as one of them is closed, or unused for a while. "
-                "Try again in a few minutes."
-            )
-            raise HostFull(self.refused[run_id])
-        self.refused.pop(run_id, None)
         self._held_mb[run_id] = wanted_mb
 
     def held_mb(self) -> int:

@@ -1,4 +1,4 @@
-"""The keeper: answers requests, owns the terminals, starts a bounded number of sandboxes at once."""
+"""The keeper: answers requests, owns the terminals and the queue of workspaces that are to start."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fdegym.lib import counts, logs
+from fdegym.lib import logs
 from fdegym.lib.errors import FdegymError
 from workspaces.keeper import telling
 from workspaces.keeper.capacity import Capacity, Room, capacity_of, machine_memory_mb
 from workspaces.keeper.connection import Connection
 from workspaces.keeper.lending import Lending
+from workspaces.keeper.starting import StartQueue
 from workspaces.keeper.workspace import TerminalRefused, Workspace
+from workspaces.places import PERSON
 from workspaces.runtime.base import SandboxState
 from workspaces.runtime.choice import RuntimeChoice
-from workspaces.runtime.errors import HostFull, SandboxError, SandboxFileProblem
+from workspaces.runtime.errors import RuntimeUnusable, SandboxError, SandboxFileProblem
 from workspaces.runtime.spec_file import parse_spec
 from workspaces.terminal.protocol import size_or_none
 
@@ -44,7 +46,7 @@ class KeeperSettings:
     runtime: RuntimeChoice = field(default_factory=RuntimeChoice)
     terminals_max: int = 8  #: open shells of one workspace
     starts_at_once: int = 4
-    starts_waiting_max: int = 200
+    each_person: int = 3  #: open workspaces of one person
     idle_stop_s: float = 3600.0
     save_every_s: float = 60.0
     look_every_s: float = 15.0
@@ -70,10 +72,11 @@ class Keeper:
         self.records = self.runtime.state_dir / "_records"
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sandbox")
         self.workspaces: dict[str, Workspace] = {}
-        self._starts = asyncio.Semaphore(settings.starts_at_once)
-        self.starts_waiting = 0
         self.room = Room(settings.capacity)
         self.lending = Lending(settings.runtime, settings.state_dir.parent, settings.socket.parent)
+        self.starts = StartQueue(
+            self.room, self.workspaces, at_once=settings.starts_at_once, each_person=settings.each_person
+        )
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def workspace(self, run_id: str) -> Workspace:
@@ -91,6 +94,7 @@ class Keeper:
             self.pool, self.runtime.adopt, {"kind": "workspace"}
         ):
             workspace = self.workspace(sandbox.id)
+            workspace.person = sandbox.spec.labels.get(PERSON, "")
             with contextlib.suppress(SandboxError, OSError):
                 if await workspace.state() is SandboxState.RUNNING:
                     count = await workspace.adopt_terminals()
@@ -101,7 +105,7 @@ class Keeper:
         path = self.settings.socket
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = await self._be_the_only_one()
-        await asyncio.to_thread(self.runtime.remove_half_made)
+        cleared = await self._remove_half_made()
         await self.adopt()
         temporary = path.with_name(path.name + ".new")
         temporary.unlink(missing_ok=True)
@@ -110,15 +114,34 @@ class Keeper:
         temporary.chmod(0o600)
         temporary.replace(path)
         logger.info("the keeper answers at %s", path)
+        clearing = None if cleared else asyncio.create_task(self._remove_half_made_later())
         try:
-            await asyncio.get_running_loop().create_future()  # until cancelled
+            await self.starts.run()  # until cancelled
         finally:
+            if clearing is not None:
+                clearing.cancel()
             server.close()
+            self.starts.close()
             for connection in list(self._connections):
                 connection.close()
             for workspace in self.workspaces.values():
                 workspace.release()
             os.close(lock)
+
+    async def _remove_half_made(self) -> bool:
+        """Whether what killed processes left is gone. Without Docker's daemon that cannot be done, and must not be fatal."""
+        try:
+            await asyncio.to_thread(self.runtime.remove_half_made)
+        except RuntimeUnusable as problem:
+            logger.warning("what may be left half made stays for now: %s", problem)
+            return False
+        return True
+
+    async def _remove_half_made_later(self) -> None:
+        cleared = False
+        while not cleared:
+            await asyncio.sleep(self.settings.look_every_s)
+            cleared = await self._remove_half_made()
 
     def _connection(self) -> Connection:
         connection = Connection(self.handle)
@@ -173,39 +196,36 @@ class Keeper:
         connection.answer({"report": {**asdict(report), "limits_enforced_by": dict(report.limits_enforced_by)}})
 
     async def on_open(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        workspace = self.workspace(request["run"])
-        if self.starts_waiting >= self.settings.starts_waiting_max:
-            connection.refuse("busy", f"{self.starts_waiting} workspaces are waiting to start; try again in a minute.")
-            counts.STARTS.add(outcome="refused")
-            return
-        self.starts_waiting += 1
-        outcome, begun = "failed", time.monotonic()
-        try:
-            spec = parse_spec(request["spec"])
-            if await workspace.state() is SandboxState.RUNNING:
-                outcome = "ran"
-            async with self._starts, self.room.for_start(workspace.run_id, spec.limits, self.workspaces):
-                await workspace.open(spec)
-            outcome = "ran" if outcome == "ran" else "ok"
-        except HostFull:
-            outcome = "refused"
-            raise
-        finally:
-            self.starts_waiting -= 1
-            if outcome != "ran":
-                counts.STARTS.add(outcome=outcome)
-        if outcome == "ok":
-            counts.START_SECONDS.add(time.monotonic() - begun)
-        connection.answer({"state": "running"})
+        """Have a workspace run: answered at once while it waits for its turn, within ``patience_s`` while it starts."""
+        start = await self.starts.ask(
+            self.workspace(request["run"]),
+            parse_spec(request["spec"]),
+            begun_at=float(request["begun_at"]),
+            capped=bool(request["capped"]),
+            here=bool(request["here"]),
+        )
+        await self.starts.wait(start, float(request["patience_s"]))
+        connection.answer(self.starts.told(start))
+
+    async def on_place(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        connection.answer({"place": self.starts.place(request["run"])})
+
+    async def on_leave(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
+        self.starts.leave(request["run"])
+        connection.answer({})
 
     async def on_state(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        refused = self.room.refused.get(request["run"])
-        state = await self.workspace(request["run"]).state()
-        connection.answer({"state": state, "starts_waiting": self.starts_waiting, "refused": refused})
+        connection.answer({"state": await self.workspace(request["run"]).state()})
 
     async def on_stop(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
-        await self.workspace(request["run"]).stop("stopped")
+        await self.stop(request["run"], "stopped")
         connection.answer({})
+
+    async def stop(self, run_id: str, why: str) -> None:
+        """Save a workspace's files and end everything inside; its room is for who waits."""
+        self.starts.leave(run_id)
+        await self.workspace(run_id).stop(why)
+        self.starts.wake()
 
     async def on_destroy(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         await self.forget(request["run"])
@@ -213,9 +233,10 @@ class Keeper:
 
     async def forget(self, run_id: str) -> None:
         """Destroy a workspace from any state."""
+        self.starts.leave(run_id)
         await self.workspace(run_id).destroy()
         self.workspaces.pop(run_id, None)
-        self.room.refused.pop(run_id, None)
+        self.starts.wake()
 
     async def on_touch(self, connection: Connection, request: dict[str, Any], body: bytes) -> None:
         self.workspace(request["run"]).touch()

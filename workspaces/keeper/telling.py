@@ -29,7 +29,8 @@ async def figures(keeper: Keeper) -> dict[str, Any]:
         "workspaces_max": keeper.settings.capacity.workspaces,
         "memory_mb_max": keeper.settings.capacity.memory_mb,
         "memory_mb": keeper.room.held_mb(),
-        "starts_waiting": keeper.starts_waiting,
+        "starts_waiting": len(keeper.starts.waiting()),
+        "starts_oldest_s": keeper.starts.oldest_s(),
         "idle_stop_s": keeper.settings.idle_stop_s,
         "counts": counts.as_rows(counts.totals()),
     }

@@ -58,7 +58,7 @@ class Upkeep:
         idle_s = now - workspace.used_at()
         if idle_s > settings.idle_stop_s:
             logger.info("stopping the workspace of run %s, idle for %.0f s", workspace.run_id, idle_s)
-            await workspace.stop("idle")
+            await self.keeper.stop(workspace.run_id, "idle")
             return
         saved_at = self._saved_at.setdefault(workspace.run_id, now)
         if now - saved_at >= settings.save_every_s:

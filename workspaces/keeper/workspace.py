@@ -42,6 +42,7 @@ class Workspace:
         self, run_id: str, runtime: LauncherRuntime, records: Path, pool: Executor, terminals_max: int
     ) -> None:
         self.run_id = run_id
+        self.person = ""  #: whose it is; "" for a command's
         self.lock = asyncio.Lock()
         self.terminals: dict[int, TerminalSession] = {}
         self.last_active = time.monotonic()
@@ -209,9 +210,9 @@ class Workspace:
     def _drop_terminals(self, why: str) -> None:
         for session in self.terminals.values():
             if not session.ended:
-                # an idle one is not to be opened again by a page that merely lies open: for it, the shell has ended
+                # what was stopped is not to be opened again by a page that merely lies open: for it, the shell has ended
                 ended = {"type": "exit", "status": None, "reason": why}
-                session.farewell(ended if why == "idle" else {"type": "closed", "reason": why})
+                session.farewell(ended if why in ("idle", "stopped") else {"type": "closed", "reason": why})
             session.close()
         self.terminals.clear()
 

@@ -1,4 +1,4 @@
-"""Beginning a run: draw the task, build its world, open its workspace."""
+"""Beginning a run: draw the task, build its world, open its workspace, or wait for a turn and for room."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import hashlib
 import hmac
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from fdegym.accounts.buckets import RUN_STARTS
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import card, get_scenario
-from fdegym.delivery.errors import LevelUnknown, RunsTooMany
+from fdegym.delivery.errors import LevelUnknown, RunsTooMany, WorkspacesTooMany
 from fdegym.delivery.given import note_given
 from fdegym.delivery.materials import materials_of
 from fdegym.lib.errors import FdegymError, RunStateConflict
@@ -31,10 +32,17 @@ from fdegym.runs.services import transition
 from grading.worlds import ensure_world, world_is_built
 from scenarios.kit.format import LEVELS
 from scenarios.kit.load import Scenario
-from workspaces.services import open_workspace
+from workspaces.materials import WorkspaceMaterials
+from workspaces.places import Place
+from workspaces.runtime.base import SandboxState
+from workspaces.services import ask_for_workspace, open_workspace, workspace_state
 
 logger = logging.getLogger(__name__)
+Ask = Callable[[str, WorkspaceMaterials], Place | None]
 RUNS_AN_HOUR = 12  #: that one person may begin; nobody who works in them needs more
+WITHDRAWN = "run.withdrawn"  #: the event of a run whose person did not wait for its workspace
+DAY_S = 86_400.0
+LIVE = (RunState.PREPARING, RunState.OPEN)
 
 
 def draw_task(user: User, scenario: Scenario) -> str:
@@ -53,8 +61,8 @@ def draw_task(user: User, scenario: Scenario) -> str:
 def begin_run(user: User, scenario_id: str, level: str) -> Run:
     """Begin a run of the scenario at a level, or give back the person's live run of it: beginning twice is beginning once.
 
-    Returns at once: when the world lies in the cache the run is open, else it is being prepared by a worker. Raises
-    ``ScenarioUnknown``, ``LevelUnknown``, ``RunsTooMany``.
+    Returns at once: when the world lies in the cache and the workspace has its turn and room, the run is open, else it is
+    being prepared. Raises ``ScenarioUnknown``, ``LevelUnknown``, ``RunsTooMany``, ``WorkspacesTooMany``.
     """
     scenario = get_scenario(scenario_id)
     if level not in card(scenario).levels:
@@ -62,9 +70,11 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
     if live := live_run_of(user, scenario_id):
         return live
     _refuse_run_after_run(user)
+    stopped = stopped_runs(user)
     token = RUN_STARTS.take()
     try:
         with transaction.atomic():
+            _refuse_one_too_many(user, stopped)
             own = Run.objects.filter(user=user, scenario_id=scenario_id, state__in=BEGUN)
             attempt = (own.aggregate(last=Max("attempt"))["last"] or 0) + 1
             run = Run.objects.create(
@@ -91,15 +101,49 @@ def _refuse_run_after_run(user: User) -> None:
 
     A start that failed holds neither and is not counted: the person may try again at once.
     """
-    lately = timezone.now() - timedelta(hours=1)
-    if Run.objects.filter(user=user, begun_at__gt=lately, state__in=BEGUN).count() >= RUNS_AN_HOUR:
+    lately = Run.objects.filter(user=user, begun_at__gt=timezone.now() - timedelta(hours=1))
+    counted = lately.filter(Q(state__in=BEGUN) | Q(events__kind=WITHDRAWN)).distinct().count()
+    if counted >= RUNS_AN_HOUR:
         raise RunsTooMany(
             f"You have begun {RUNS_AN_HOUR} runs within the hour. They are kept; begin the next one later."
         )
 
 
-def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:
-    """A run of a command (``play``, admission): the task is named, nothing is ranked, prepared before this returns."""
+def stopped_runs(user: User) -> set[uuid.UUID]:
+    """The person's live runs whose workspaces do not run. Nobody is asked while all of them are allowed to."""
+    live = Run.objects.filter(user=user, state__in=LIVE).values_list("pk", "state")
+    if len(live) < settings.WORKSPACES_PER_USER:
+        return set()
+    opened = [pk for pk, state in live if state == RunState.OPEN]
+    return {pk for pk in opened if workspace_state(str(pk)) is not SandboxState.RUNNING}
+
+
+def _refuse_one_too_many(user: User, stopped: set[uuid.UUID]) -> None:
+    """One beginning at a time for each person: two tabs cannot both have the last workspace that she may open.
+
+    What was begun since ``stopped`` was asked for counts as open.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    live = Run.objects.filter(user=user, state__in=LIVE).exclude(pk__in=stopped)
+    if live.count() >= settings.WORKSPACES_PER_USER:
+        raise WorkspacesTooMany(open_words([card(get_scenario(run.scenario_id)).customer for run in live]))
+
+
+def open_words(customers: list[str]) -> str:
+    """What is open, and what to do about it."""
+    many = len(customers)
+    return (
+        f"You have {many} workspace{'' if many == 1 else 's'} open, as many as one person may have at once: "
+        f"{', '.join(customers)}. Hand in one of these runs, or stop its workspace: the files are kept, and opening the run "
+        "again brings it back."
+    )
+
+
+def begin_command_run(scenario_id: str, task_id: str, level: str, *, told: Callable[[str], None] = logger.info) -> Run:
+    """A run of a command (``play``, admission): the task is named, nothing is ranked, prepared before this returns.
+
+    While its workspace has to wait, ``told`` is called with the words for its place each time that it moves.
+    """
     scenario = get_scenario(scenario_id)
     scenario.facts_of(task_id)
     if level not in LEVELS:
@@ -115,7 +159,11 @@ def begin_command_run(scenario_id: str, task_id: str, level: str) -> Run:
         attempt=1,
     )
     _note_begun(run)
-    return prepare_run(run.id)
+
+    def wait(run_id: str, materials: WorkspaceMaterials) -> None:
+        open_workspace(run_id, materials, room_within_s=DAY_S, told=lambda place: told(place.words))
+
+    return prepare_run(run.id, ask=wait)
 
 
 def _note_begun(run: Run) -> None:
@@ -172,15 +220,21 @@ def _only_here(run_id: uuid.UUID | str) -> Iterator[bool]:
         path.unlink(missing_ok=True)
 
 
-def prepare_run(run_id: uuid.UUID | str) -> Run:
-    """Build the world if need be, make the workspace, open the run. Idempotent; safe to call from anywhere at any time."""
+def prepare_run(run_id: uuid.UUID | str, *, here: bool = True, ask: Ask | None = None) -> Run:
+    """Build the world if need be, ask for the workspace, open the run once it runs. Idempotent; safe to call from anywhere
+    at any time.
+
+    The run's own clock begins when it is opened. One whose workspace has to wait stays in preparation: to be called again.
+    Whose person is not ``here`` passes nobody who waits. ``ask`` replaces ``ask_for_workspace``.
+    """
     with _only_here(run_id) as mine:
         run = Run.objects.get(pk=run_id)
         if not mine or run.state != RunState.PREPARING:
             return run
         scenario = get_scenario(run.scenario_id)
         task = ensure_world(scenario, run.task_id)
-        open_workspace(str(run.id), materials_of(run, task))
+        if (ask or partial(ask_for_workspace, here=here))(str(run.id), materials_of(run, task)) is not None:
+            return run
         note_given(run, task)
         try:
             return transition(run.id, RunState.OPEN)
@@ -189,7 +243,15 @@ def prepare_run(run_id: uuid.UUID | str) -> Run:
 
 
 def reopen_workspace(run: Run) -> None:
-    """Bring the workspace of an open run back: after an idle stop, or after its host lost it."""
+    """Bring the workspace of an open run back: after it was stopped, or after its host lost it. Raises ``HostFull``."""
     task = ensure_world(get_scenario(run.scenario_id), run.task_id)
     open_workspace(str(run.id), materials_of(run, task))
     note_given(run, task)
+
+
+def ask_to_reopen(run: Run) -> Place | None:
+    """The same for a page that asks again: None once it runs, else where it stands in the queue."""
+    task = ensure_world(get_scenario(run.scenario_id), run.task_id)
+    if (place := ask_for_workspace(str(run.id), materials_of(run, task))) is None:
+        note_given(run, task)
+    return place

@@ -44,4 +44,6 @@ def materials_of(run: Run, task: Task) -> WorkspaceMaterials:
             memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb, inodes=limits.inodes
         ),
         environment={"ASK_SOCKET": "/run/desk/desk.sock", **({} if gateway is None else GATEWAY_ENVIRONMENT)},
+        person=str(run.user_id or ""),
+        begun_at=run.begun_at.timestamp(),
     )

@@ -144,7 +144,7 @@ def play(
         # An author has just changed a phrasing, say: fitted here and kept, it is there when the desk looks for it.
         matcher_of(scenario, compiled_script(scenario.id, task_id, scenario.release))
     progress("opening the workspace")
-    run = begin_command_run(scenario_id, task_id, level)
+    run = begin_command_run(scenario_id, task_id, level, told=progress)
     try:
         _overlay(run, solution)  # first: a trial is of the solution's own system
         for number, step in enumerate(solution.conversation.steps, start=1):

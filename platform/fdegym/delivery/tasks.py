@@ -10,40 +10,25 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from fdegym.delivery.begin import prepare_run
 from fdegym.delivery.leftovers import remove_leftovers
 from fdegym.delivery.retention import apply_retention
 from fdegym.delivery.submit import clear_away, submit_run
 from fdegym.delivery.trials import run_trials
+from fdegym.delivery.waiting import prepare_or_note
 from fdegym.lib import logs
 from fdegym.lib.errors import FdegymError
-from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
-from fdegym.runs.services import transition
-from workspaces.runtime.errors import HostFull
 from workspaces.services import reconcile
 
 logger = logging.getLogger(__name__)
-PREPARING_TRIES = 3
 GRACE = timedelta(minutes=30)  #: how long the workspace of a finished run stays
 
 
 @shared_task  # type: ignore[untyped-decorator]
 def prepare(run_id: str) -> None:
-    """Prepare one run; after three failures it is given up, says so, and may be tried again by the person."""
+    """Prepare one run whose person has just begun it; what fails is noted, what has to wait goes on by itself."""
     logs.bind(run=run_id)
-    try:
-        prepare_run(run_id)
-    except HostFull as full:
-        # no failure of this run: it waits, and the sweep tries again
-        logger.warning("run %s waits: %s", run_id, full)
-    except Exception as failure:
-        logger.exception("run %s could not be prepared", run_id)
-        words = str(failure) if isinstance(failure, FdegymError) else "an error of ours; the operator's log has it"
-        event = log.append(run_id, "run.preparing_failed", {"reason": words[:500]})
-        failures = len(log.events(run_id, kinds=["run.preparing_failed"]))
-        if failures >= PREPARING_TRIES and Run.objects.get(pk=run_id).state == RunState.PREPARING:
-            transition(event.run_id, RunState.FAILED, words)
+    prepare_or_note(run_id)
 
 
 @shared_task  # type: ignore[untyped-decorator]
@@ -68,13 +53,15 @@ def _going_on(run: Run, problem: str) -> Iterator[None]:
 
 @shared_task  # type: ignore[untyped-decorator]
 def sweep_workspaces() -> None:
-    """Take up runs that no message announced, submit those past the customer's deadline, clear away what is over.
+    """Take up runs that no message or page announced, submit those past the customer's deadline, clear away what is over.
 
     A run with which that cannot be done keeps no other waiting: it is tried again with the next sweep.
     """
     now = timezone.now()
-    for run in Run.objects.filter(state=RunState.PREPARING, begun_at__lt=now - timedelta(seconds=10)):
-        prepare(str(run.id))
+    waiting = Run.objects.filter(state=RunState.PREPARING, begun_at__lt=now - timedelta(seconds=10))
+    for run in waiting.order_by("begun_at"):
+        with _going_on(run, "could not be prepared"), logs.bound(run=str(run.id)):
+            prepare_or_note(str(run.id), here=False)
     live = {str(pk) for pk in Run.objects.filter(state=RunState.OPEN).values_list("pk", flat=True)}
     live |= {str(pk) for pk in Run.objects.filter(state=RunState.PREPARING).values_list("pk", flat=True)}
     kept = Run.objects.filter(submitted_at__gt=now - GRACE).values_list("pk", flat=True)

@@ -29,7 +29,7 @@ class Result:
     scenario_id: str
     level: str
     attempt: int
-    begun_at: datetime
+    opened_at: datetime  #: where the person's clock began
     submitted_at: datetime
     uplift_adjusted: Decimal
     contact_cost: Decimal
@@ -38,7 +38,7 @@ class Result:
 
     @property
     def time_used(self) -> timedelta:
-        return self.submitted_at - self.begun_at
+        return self.submitted_at - self.opened_at
 
     @property
     def is_within_limit(self) -> bool:

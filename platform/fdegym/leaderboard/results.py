@@ -6,19 +6,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from fdegym.leaderboard.ranking import Result
 from fdegym.runs.models import Run, RunOrigin, RunState
 from grading.models import Grade
 
 #: Field of ``Result`` → where the database has it.
-_FIELDS = {
+_FIELDS: dict[str, str | Coalesce] = {
     "run_id": "submission__run_id",
     "person": "submission__run__user_id",
     "scenario_id": "submission__run__scenario_id",
     "level": "submission__run__level",
     "attempt": "submission__run__attempt",
-    "begun_at": "submission__run__begun_at",
+    "opened_at": Coalesce("submission__run__opened_at", "submission__run__begun_at"),
     "submitted_at": "submission__run__submitted_at",
     "uplift_adjusted": "uplift_adjusted",
     "contact_cost": "contact_cost",

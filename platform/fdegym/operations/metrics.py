@@ -144,6 +144,8 @@ def _keepers(keeper: dict[str, Any] | None) -> Iterator[Metric]:
     yield _gauge("fdegym_workspaces_room", "Workspaces that this host has room for beside them, by number.", room)
     yield _gauge("fdegym_workspaces_memory_left_bytes", "Memory left for workspaces.", memory_left * 2**20)
     yield _gauge("fdegym_workspace_starts_waiting", "Workspaces that wait to start.", keeper["starts_waiting"])
+    oldest_s = keeper["starts_oldest_s"]
+    yield _gauge("fdegym_workspace_starts_oldest_seconds", "How long the oldest of them has waited.", oldest_s)
     yield _gauge("fdegym_terminals_live", "Terminals whose shells live.", keeper["terminals"])
 
 

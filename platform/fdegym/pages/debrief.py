@@ -253,5 +253,5 @@ def debrief_context(
         ],
         "timeline": timeline_of(log, names),
         "environment": _environment(grade),
-        "time_used": run.submitted_at - run.begun_at if run.submitted_at else None,
+        "time_used": run.time_used,
     }

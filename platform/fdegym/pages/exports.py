@@ -77,6 +77,7 @@ def run_export(run: Run, grade: Grade) -> dict[str, Any]:
             "ranked": run.is_ranked,
             "training": run.training,
             "begun_at": moment(run.begun_at),
+            "opened_at": moment(run.opened_at),
             "submitted_at": moment(run.submitted_at),
         },
         "grade": {

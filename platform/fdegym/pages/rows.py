@@ -76,7 +76,7 @@ def _row(run: Run, customer: str, result: Result | None) -> RunRow:
         training=run.training,
         score=result.score if result else None,
         resolved=bool(result and result.resolved),
-        time_used=run.submitted_at - run.begun_at if run.submitted_at else None,
+        time_used=run.time_used,
     )
 
 

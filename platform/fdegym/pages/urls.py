@@ -14,6 +14,7 @@ urlpatterns = [
     path("method/", visiting.method, name="method"),
     path("help/", visiting.help_page, name="help"),
     path("runs/", outcomes.runs, name="runs"),
+    path("workspaces/", visiting.workspaces, name="workspaces"),
     path("runs/<uuid:run_id>/grading/", outcomes.grading, name="grading"),
     path("runs/<uuid:run_id>/debrief/", outcomes.debrief, name="debrief"),
     path("runs/<uuid:run_id>/give-up/", outcomes.give_up, name="run-give-up"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,7 @@ from fdegym.accounts.access import signed_in
 from fdegym.accounts.models import User
 from fdegym.catalog.scenarios import ScenarioCard, card, get_scenario, is_offered, scenarios
 from fdegym.delivery.begin import begin_run
+from fdegym.delivery.errors import WorkspacesTooMany
 from fdegym.delivery.retention import keeping
 from fdegym.leaderboard.evidence import evidence_by_scenario, evidence_of
 from fdegym.lib.errors import FdegymError
@@ -23,11 +25,13 @@ from fdegym.pages.customer import LEVEL_WORDS, directory, sign_off, sources, spo
 from fdegym.pages.news import latest_news
 from fdegym.pages.rows import progress_of, rows_of
 from fdegym.runs.access import live_run_of, runs_of
-from fdegym.runs.models import BEGUN, Run
+from fdegym.runs.models import BEGUN, Run, RunState
 from grading.anchoring import admitted_evidence
 from grading.score import RESOLVED_AT, adjusted, score_run
 from scenarios.kit.errors import ScenarioUnknown
 from scenarios.kit.load import ORIGINAL, Scenario
+from workspaces.runtime.base import SandboxState
+from workspaces.services import workspace_state
 
 
 def _runs(request: HttpRequest) -> list[Run]:
@@ -125,8 +129,37 @@ def begin(request: HttpRequest, scenario_id: str) -> HttpResponse:
     found = _ready(scenario_id)
     user = signed_in(request)
     live = live_run_of(user, found.id)
-    run = live or begin_run(user, found.id, request.POST.get("level", ""))
+    try:
+        run = live or begin_run(user, found.id, request.POST.get("level", ""))
+    except WorkspacesTooMany as problem:
+        return _show_workspaces(request, user, problem)
     return redirect("run", run_id=run.id)
+
+
+@login_required
+@require_safe
+def workspaces(request: HttpRequest) -> HttpResponse:
+    return _show_workspaces(request, signed_in(request))
+
+
+def _workspace_now(run_id: uuid.UUID) -> str:
+    """``open``, ``stopped``, or ``unknown`` where the keeper does not say."""
+    try:
+        return "open" if workspace_state(str(run_id)) == SandboxState.RUNNING else "stopped"
+    except FdegymError:
+        return "unknown"
+
+
+def _show_workspaces(request: HttpRequest, user: User, problem: WorkspacesTooMany | None = None) -> HttpResponse:
+    """The person's workspaces, open or stopped, and the button that stops one; ``problem``: why no other can be begun."""
+    runs = [run for run in runs_of(user) if run.is_live]
+    rows = rows_of(runs, {one.id: one.customer for one in scenarios()})
+    context = {
+        "rows": [(row, "waits" if row.state == RunState.PREPARING else _workspace_now(row.id)) for row in rows],
+        "most": settings.WORKSPACES_PER_USER,
+        "problem": problem,
+    }
+    return render(request, "pages/workspaces.html", context, status=problem.http_status if problem else 200)
 
 
 EXAMPLE = "first_delivery"  #: the scenario to train on: its figures give nothing of a ranked one away

@@ -16,6 +16,7 @@ from functools import wraps
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
@@ -29,16 +30,19 @@ from fdegym.accounts.access import signed_in
 from fdegym.accounts.buckets import MESSAGES, TICKETS
 from fdegym.accounts.tickets import issue_ticket
 from fdegym.catalog.scenarios import for_visitors, get_scenario
-from fdegym.delivery.begin import reopen_workspace
+from fdegym.delivery.begin import WITHDRAWN, ask_to_reopen
 from fdegym.delivery.submit import abandon_run, submit_run
 from fdegym.delivery.survey import delivery_survey
 from fdegym.delivery.trials import progress_of
+from fdegym.delivery.waiting import go_on, withdraw_run
 from fdegym.lib.errors import FdegymError, RunNotFound, RunStateConflict
 from fdegym.pages.markdown import to_html
 from fdegym.pages.waiting import far_ahead
+from fdegym.runs import log
 from fdegym.runs.access import get_run_for_user
 from fdegym.runs.models import Run, RunState
 from grading.worlds import ensure_world
+from scenarios.kit.load import Scenario
 from stakeholders import services as people
 from workspaces import services as workspace
 
@@ -133,7 +137,7 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
         return redirect("debrief", run_id=run.id)
     scenario = get_scenario(run.scenario_id)
     if run.state != RunState.OPEN:
-        return render(request, "workbench/preparing.html", {"run": run, "scenario": scenario.config})
+        return preparing(request, run, scenario)
     task = ensure_world(scenario, run.task_id)
     documents = _documents(task.visible, task.system, scenario.config.documents)
     addresses = {name: reverse(f"workbench_{name}", args=[run.id]) for name in ADDRESSES}
@@ -145,12 +149,29 @@ def workbench(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
         "boot": {
             "run": str(run.id),
             "urls": addresses | {"grading": reverse("grading", args=[run.id]), "login": reverse("account_login")},
-            "begunAt": run.begun_at.isoformat(),
+            "openedAt": run.clock_from.isoformat(),
             "hasCalendar": scenario.config.calendar is not None,
             "hasTrial": scenario.config.trial is not None,
         },
     }
     return render(request, "workbench/workbench.html", context)
+
+
+def preparing(request: HttpRequest, run: Run, scenario: Scenario) -> HttpResponse:
+    """The page of a run that waits for its workspace, or never got one. Looking at it keeps the place."""
+    place = None
+    if run.state == RunState.PREPARING:
+        with contextlib.suppress(FdegymError):  # without a keeper nothing is known, and the page goes on asking
+            place = go_on(run)
+        if run.state == RunState.OPEN:
+            return redirect("run", run_id=run.id)
+    context = {
+        "run": run,
+        "scenario": scenario.config,
+        "place": place,
+        "withdrawn": run.state == RunState.FAILED and bool(log.events(run.id, kinds=[WITHDRAWN])),
+    }
+    return render(request, "workbench/preparing.html", context)
 
 
 def _documents(visible: Path, system: Path, known: dict[str, Any]) -> list[dict[str, str]]:
@@ -176,11 +197,35 @@ def _readable(visible: Path, system: Path, path: str) -> Path:
 @require_GET
 @of_run()
 def state(request: HttpRequest, run: Run) -> HttpResponse:
-    reason = run.state_reason
+    """Where a run is in its life; of one that is being prepared, where its workspace stands. Asking keeps the place."""
+    place = None
     if run.state == RunState.PREPARING:
-        with contextlib.suppress(FdegymError):  # without a keeper nothing is known, and the page goes on asking
-            reason = workspace.waits_for_room(str(run.id)) or reason
-    return JsonResponse({"state": run.state, "url": reverse("run", args=[run.id]), "reason": reason})
+        with contextlib.suppress(FdegymError):
+            place = go_on(run)
+    waiting = None if place is None else {"why": place.why, "before": place.before, "words": place.words}
+    answer = {"state": run.state, "url": reverse("run", args=[run.id]), "reason": run.state_reason, "waiting": waiting}
+    return JsonResponse(answer)
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    """Stop waiting for a workspace."""
+    run = get_run_for_user(request.user, run_id)
+    withdraw_run(run)
+    messages.info(request, "You gave up your place. Nothing was begun, and nothing counts: begin whenever you like.")
+    return redirect("scenario", scenario_id=run.scenario_id)
+
+
+@login_required
+@require_POST
+def stop(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    """Stop the workspace of an open run: its files are kept, its terminals end, and opening the run brings it back."""
+    run = get_run_for_user(request.user, run_id)
+    if run.state == RunState.OPEN:
+        workspace.stop_workspace(str(run.id))
+        messages.info(request, "The workspace is stopped and its files are kept. Opening the run brings it back.")
+    return redirect("workspaces")
 
 
 # ---- terminals -------------------------------------------------------------------------------------------------------
@@ -189,13 +234,16 @@ def state(request: HttpRequest, run: Run) -> HttpResponse:
 @require_POST
 @of_run(live=True)
 def ticket(request: HttpRequest, run: Run) -> HttpResponse:
-    """A one-time ticket for one terminal; the workspace is brought back first if it was stopped while nobody worked."""
+    """A one-time ticket for one terminal. A workspace that was stopped is brought back first; while that has to wait, the
+    answer says where it stands, and asking again keeps its place."""
     number = _body(request).get("terminal")
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 99:
         raise RequestUnreadable("A terminal has a number from 1.")
     TICKETS.take(signed_in(request).pk)
     if workspace.workspace_state(str(run.id)) != "running":
-        reopen_workspace(run)
+        place = ask_to_reopen(run)
+        if place is not None:
+            return JsonResponse({"error": place.words, "waiting": True}, status=503)
     return _ticket(request, run, f"terminal {number}", f"/ws/runs/{run.id}/terminals/{number}/")
 
 

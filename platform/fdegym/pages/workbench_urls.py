@@ -7,6 +7,8 @@ from fdegym.pages import workbench
 urlpatterns = [
     path("", workbench.workbench, name="run"),
     path("state/", workbench.state, name="workbench_state"),
+    path("withdraw/", workbench.withdraw, name="workbench_withdraw"),
+    path("stop/", workbench.stop, name="workbench_stop"),
     path("terminals/", workbench.terminals, name="workbench_terminals"),
     path("terminals/ticket/", workbench.ticket, name="workbench_ticket"),
     path("people/", workbench.conversation, name="workbench_people"),

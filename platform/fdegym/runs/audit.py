@@ -90,7 +90,7 @@ def _wrong_beginning(run: Run, events: Sequence[RunEvent]) -> str:
 
 def _wrong_moves(run: Run, events: Sequence[RunEvent]) -> str:
     seen = Run(id=run.id, origin=run.origin, state=RunState.PREPARING)
-    at: dict[str, datetime | None] = {"submitted_at": None, "ended_at": None}
+    at: dict[str, datetime | None] = {"opened_at": None, "submitted_at": None, "ended_at": None}
     for event in events:
         if event.kind.startswith(("contact.", "trial.")) and seen.state != RunState.OPEN:
             return f"Event {event.seq} is a contact, but the run was {RunState(seen.state).label} then."
@@ -100,7 +100,9 @@ def _wrong_moves(run: Run, events: Sequence[RunEvent]) -> str:
         if to not in RunState.values or not may_move(seen, to):
             return f"Event {event.seq} takes the run from {seen.state} to {to}, which cannot be."
         seen.state, seen.state_reason = to, str(event.payload.get("reason"))
-        if to == RunState.SUBMITTED:
+        if to == RunState.OPEN:
+            at["opened_at"] = event.at
+        elif to == RunState.SUBMITTED:
             at["submitted_at"] = event.at
         elif to in (RunState.GRADED, RunState.VOID, RunState.FAILED):
             at["ended_at"] = event.at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
@@ -38,7 +39,8 @@ class Run(models.Model):
     be prepared was never begun: the next one gets its number. ``task_id`` is drawn by the site and shown to nobody but
     operators before the debrief. ``release`` is the content hash of the scenario
     that the run was begun with. ``training`` is kept from the beginning: whatever becomes of the scenario later, a run of
-    a training scenario ranks nowhere and counts in no figure about people.
+    a training scenario ranks nowhere and counts in no figure about people. ``opened_at`` is when its workspace was handed
+    out: the person's own clock begins there, however long they had to wait for it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -55,6 +57,7 @@ class Run(models.Model):
     state_reason = models.CharField(max_length=500, blank=True, default="")
     attempt = models.PositiveIntegerField()
     begun_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     sealed_head = models.CharField(max_length=64, blank=True, default="")
@@ -89,6 +92,16 @@ class Run(models.Model):
         """The person's first begun run of the scenario: the one that the leaderboard counts."""
         may_rank = self.origin == RunOrigin.PERSON and not self.training
         return may_rank and self.attempt == 1 and self.state != RunState.FAILED
+
+    @property
+    def clock_from(self) -> datetime:
+        """When the person's own clock began."""
+        return self.opened_at or self.begun_at
+
+    @property
+    def time_used(self) -> timedelta | None:
+        """From there until it was handed in; None before."""
+        return self.submitted_at - self.clock_from if self.submitted_at else None
 
     @property
     def is_live(self) -> bool:

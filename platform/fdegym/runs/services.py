@@ -39,6 +39,8 @@ def transition(run_id: uuid.UUID | str, to: RunState, reason: str = "") -> Run:
             raise RunStateConflict(f"This run is {RunState(run.state).label}; it cannot become {to.label}.")
         moved = log.append(run.id, "run.state", {"to": str(to), "reason": reason[:500]})
         run.state, run.state_reason = to, reason[:500]
+        if to == RunState.OPEN:
+            run.opened_at = moved.at
         if to == RunState.SUBMITTED:
             run.submitted_at = moved.at
             run.sealed_head, run.sealed_signature = log.sign_head(run)

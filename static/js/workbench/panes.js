@@ -98,9 +98,9 @@
   }
   for (const button of document.querySelectorAll("[data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
 
-  // My time, from the server's record of the beginning.
+  // My time, from the server's record of the moment when the workspace was open.
   const elapsed = document.getElementById("wb-elapsed");
-  const begun = Date.parse(W.boot.begunAt);
+  const begun = Date.parse(W.boot.openedAt);
   function tick() {
     const minutes = Math.max(0, Math.floor((Date.now() - begun) / 60000));
     elapsed.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;

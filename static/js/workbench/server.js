@@ -36,7 +36,7 @@ window.Workbench = (() => {
   const upload = (url, form) => request(url, { method: "POST", body: form });
 
   // Connection: words in one place. The worst of what the parts report is shown.
-  const RANK = ["connected", "connecting", "reconnecting", "signed out", "changed", "over"];
+  const RANK = ["connected", "connecting", "reconnecting", "waiting", "signed out", "changed", "over"];
   const WORDS = {
     connected: "Connected",
     connecting: "Connecting",
@@ -46,13 +46,16 @@ window.Workbench = (() => {
     over: "This run is over.",
   };
   const parts = new Map();
-  function report(part, state) {
+  let waiting = ""; // where the workspace stands in the queue, in the site's words
+  function report(part, state, words = "") {
     if (state === null) parts.delete(part);
     else parts.set(part, state);
+    if (state === "waiting") waiting = words;
     const worst = [...parts.values()].reduce((a, b) => (RANK.indexOf(b) > RANK.indexOf(a) ? b : a), "connected");
-    if (connection.dataset.state === worst) return;
+    const shown = worst === "waiting" ? waiting : WORDS[worst];
+    if (connection.dataset.state === worst && (worst !== "waiting" || connection.textContent === shown)) return;
     connection.dataset.state = worst;
-    connection.textContent = WORDS[worst];
+    connection.textContent = shown;
     if (worst === "signed out") connection.append(element("a", { href: `${boot.urls.login}?next=${encodeURIComponent(location.pathname)}`, text: " Sign in" }));
     if (worst === "changed") connection.append(element("a", { href: location.pathname, text: " Reload" }));
     if (worst === "over") setTimeout(() => location.assign(boot.urls.grading), 1500);

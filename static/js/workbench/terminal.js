@@ -133,7 +133,8 @@
     async connect() {
       if (this.over) return;
       const turn = this.turn = (this.turn || 0) + 1; // two at once would show every byte twice
-      W.report(this.tab.id, this.attempt ? "reconnecting" : "connecting");
+      if (this.waits) this.waits = false; // what is shown stays until the site has answered
+      else W.report(this.tab.id, this.attempt ? "reconnecting" : "connecting");
       let ticket;
       try {
         ticket = await W.post(W.boot.urls.ticket, { terminal: this.number });
@@ -141,6 +142,14 @@
         if (turn !== this.turn) return;
         if (refusal.status === 401 || refusal.status === 403) return this.stop("signed out");
         if (refusal.status === 409 || refusal.status === 404) return this.stop("over");
+        if (refusal.body?.waiting) {
+          // its place in the queue, shown as it moves; asking again keeps it
+          this.waits = true;
+          W.report(this.tab.id, "waiting", refusal.message);
+          clearTimeout(this.retry);
+          this.retry = setTimeout(() => this.connect(), 1500 + 1000 * Math.random());
+          return;
+        }
         // a moment's absence is nobody's business; what lasts, a site without room say, is told once
         if (refusal.status >= 500 && this.attempt >= 2 && this.told !== refusal.message) {
           this.told = refusal.message;
