@@ -23,6 +23,7 @@ def all_as_root() -> int:
     home = place.running_place()
     command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py"]
+    command += ["tests/deployment/test_two_hosts.py"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile() as said, docker_for_tests(place.ensure_user().pw_gid) as docker:
         of_root = subprocess.Popen(command, cwd=home, env=environment, stdout=said, stderr=subprocess.STDOUT)

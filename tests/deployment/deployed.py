@@ -2,55 +2,69 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.deployment.servers import Postgres, Redis
+from tests.e2e.stack import own_directory
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
+ACT = ROOT / "tests" / "deployment" / "act.py"
 
 
 class DeployedSite:
-    """Processes that share one database and one broker. ``directory`` holds their var and their logs."""
+    """Processes that share one database and one broker. ``directory`` holds their var and their logs.
 
-    def __init__(self, postgres: Postgres, redis: Redis, name: str) -> None:
-        self.postgres, self.redis, self.name = postgres, redis, name
-        self.directory = Path(tempfile.mkdtemp(prefix="fdds-", dir="/tmp"))
+    ``within`` is a command in front of each of theirs, ``further`` is added to their environment.
+    """
+
+    def __init__(
+        self, postgres: Postgres, redis: Redis, name: str, *, within: Sequence[str] = (), **further: str
+    ) -> None:
+        self.postgres, self.redis, self.name, self.within = postgres, redis, name, within
+        self.directory = own_directory("fdds-")
         postgres.create_database(name)
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("FDEGYM_", "PYTEST_"))}
         self.environment = kept | {
-            "FDEGYM_VAR": str(self.directory / "var"),
+            "FDEGYM_VAR": str(self.var),
             "DATABASE_URL": postgres.url(name),
             "REDIS_URL": redis.url,
             "SCENARIO_DIRS": str(ROOT / "tests" / "grading"),
             "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
             "DJANGO_SETTINGS_MODULE": "fdegym.settings",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **further,
         }
         self._running: list[subprocess.Popen[bytes]] = []
         self._worker: subprocess.Popen[bytes] | None = None
         self.act("prepare")
 
+    @property
+    def var(self) -> Path:
+        return self.directory / "var"
+
     def act(self, *arguments: object) -> list[str]:
         """Run ``act.py``; the words it prints."""
-        command = [sys.executable, str(ROOT / "tests" / "deployment" / "act.py"), *map(str, arguments)]
+        command = [*self.within, sys.executable, str(ACT), *map(str, arguments)]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.split()
 
-    def submit(self, *, wake_ups: int = 1, longer_s: float = 0.0) -> int:
-        return int(self.act("submit", wake_ups, longer_s)[0])
+    def submit(self, **options: object) -> int:
+        """``act.submit`` with these options; the submission's number."""
+        return int(self.act("submit", json.dumps(options))[0])
 
     def ask(self, sql: str) -> str:
         return self.postgres.ask(self.name, sql)
@@ -66,13 +80,15 @@ class DeployedSite:
         return dict(zip(names, values.split("|"), strict=True))
 
     def until_graded(self, submission: int, *, within_s: float = 90.0) -> None:
-        until(lambda: self.row(submission)["state"] in ("graded", "void"), self._what_was_logged, within_s=within_s)
+        over = ("graded", "void")
+        until(lambda: self.row(submission)["state"] in over, self._what_was_logged, within_s=within_s, every_s=0.3)
 
     def until_step(self, submission: int, step: str) -> None:
-        until(lambda: self.row(submission)["step"] == step, self._what_was_logged, within_s=90)
+        until(lambda: self.row(submission)["step"] == step, self._what_was_logged, within_s=90, every_s=0.3)
 
     def _what_was_logged(self) -> str:
-        return f"the submission's end; logged:\n{self.log('worker')[-4000:]}"
+        logged = "\n".join(f"{path.stem}:\n{self.log(path.stem)[-4000:]}" for path in self.directory.glob("*.log"))
+        return f"the submission's end; logged:\n{logged}"
 
     def log(self, name: str) -> str:
         return (self.directory / f"{name}.log").read_text(errors="replace")
@@ -82,7 +98,7 @@ class DeployedSite:
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.directory / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", *arguments],
+                [*self.within, sys.executable, "-m", *arguments],
                 cwd=ROOT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -123,6 +139,7 @@ class DeployedSite:
 
     def start_web(self) -> str:
         """A web server on a free port; gives its address."""
+        self.act("static")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]

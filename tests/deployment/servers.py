@@ -38,6 +38,9 @@ class Server:
     def __init__(self, prefix: str) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
         self.process: subprocess.Popen[bytes] | None = None
+        self.within: Sequence[
+            str
+        ] = ()  #: a command that starts another in its place: on a host of its own, as this user
         self.user: dict[str, object] = {}
         if os.geteuid() == 0:
             entry = pwd.getpwnam("fdegym")
@@ -47,13 +50,13 @@ class Server:
     def _spawn(self, command: Sequence[object]) -> None:
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(  # type: ignore[call-overload]
-                [str(part) for part in command],
+                [*self.within, *(str(part) for part in command)],
                 cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **self.user,
+                **({} if self.within else self.user),
             )
 
     def _asked(self, command: Sequence[object]) -> subprocess.CompletedProcess[str]:
@@ -121,6 +124,12 @@ class Postgres(Server):
             lambda: self._asked([self.programs / "pg_isready", "-q", "-h", self.directory]).returncode == 0
         )
 
+    def listen(self) -> None:
+        """To every address as well, and trust whoever comes; before it is started."""
+        self.settings["listen_addresses"] = "*"
+        with (self.directory / "data" / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all all trust\n")
+
     def stop(self) -> None:
         """At once, as an administrator in a hurry does it: sessions are cut off, what was committed stays."""
         self._end(signal.SIGINT)
@@ -145,8 +154,9 @@ class Postgres(Server):
 class Redis(Server):
     """Memory only: stopped, it forgets everything, which is the harshest broker there is."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         super().__init__("fdrd-")
+        self.port = port  #: at every address, for whoever comes; 0: by its socket alone
 
     @property
     def socket(self) -> Path:
@@ -157,7 +167,8 @@ class Redis(Server):
         return f"unix://{self.socket}"
 
     def start(self) -> None:
-        command = ["redis-server", "--port", "0", "--unixsocket", self.socket, "--unixsocketperm", "777"]
+        command = ["redis-server", "--port", self.port, "--protected-mode", "no"]
+        command += ["--unixsocket", self.socket, "--unixsocketperm", "777"]
         self._spawn([*command, "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", self.directory])
         self._until_it_answers(lambda: self.ask("PING") == "PONG")
 

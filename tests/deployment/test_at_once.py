@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable
@@ -16,10 +17,9 @@ from fdegym.runs import log
 from fdegym.runs.models import Run, RunEvent, RunState
 from fdegym.runs.services import transition
 from grading.models import Submission
-from grading.queue import queue_submission
-from tests.grading.conftest import Sealed
+from tests.waiting import until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.backend, pytest.mark.django_db(transaction=True)]
 
 
 def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
@@ -52,7 +52,7 @@ def test_eight_writers_of_one_log_all_get_numbers_and_the_chain_holds(alice, mak
     assert log.first_broken_link(run) is None
 
 
-@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("round_", range(3))
 def test_a_submission_amid_messages_waits_for_nobody_who_waits_for_it(alice, make_run, round_):
     """A message writes an event; a submission locks the run and writes one too: never a deadlock between the two."""
     run = make_run(alice)
@@ -88,23 +88,65 @@ def test_four_tabs_that_begin_at_once_begin_one_run(alice, settings, monkeypatch
     assert woken == [(str(run.id),)]
 
 
-def test_two_tabs_that_submit_at_once_make_one_submission(alice, make_run):
-    """FC-83"""
+@pytest.fixture
+def frozen(settings, tmp_path, monkeypatch):
+    """Freezing without a workspace: each time another file, as a person who goes on typing would leave it."""
+    from fdegym.delivery import submit
+    from workspaces.services import FrozenSystem
+
+    settings.SUBMISSION_DIR = tmp_path / "submissions"
+
+    def freeze(run_id: str, target: Any) -> FrozenSystem:
+        target.write_text(target.name)
+        return FrozenSystem(target, hashlib.sha256(target.read_bytes()).hexdigest(), 1, 1)
+
+    monkeypatch.setattr(submit, "freeze_system", freeze)
+    monkeypatch.setattr(submit, "wake", lambda task: None)
+    return settings.SUBMISSION_DIR
+
+
+def test_tabs_that_hand_in_and_give_up_at_once_hand_in_once(alice, make_run, frozen):
+    """FC-83: whoever was second gets the first one's submission, and what it froze is gone."""
+    from fdegym.delivery.submit import abandon_run, submit_run
+
     run = make_run(alice)
-
-    def submit(number: int) -> Any:
-        from django.db import transaction
-
-        with transaction.atomic():
-            log.append(run.id, "run.frozen", {"tab": number})
-            transition(run.id, RunState.SUBMITTED)
-            return queue_submission(run, Sealed(f"/nowhere/{number}", "a" * 64)).pk
-
-    outcomes = at_once(4, submit)
-    assert len([pk for pk in outcomes if isinstance(pk, int)]) == 1
-    assert all(isinstance(outcome, int | RunStateConflict) for outcome in outcomes), outcomes
-    assert Submission.objects.count() == 1
+    outcomes = at_once(4, lambda number: (submit_run if number % 2 else abandon_run)(run.id).pk)
+    submission = Submission.objects.get()
+    assert outcomes == [submission.pk] * 4
     assert [event.kind for event in log.events(run.id)] == ["run.frozen", "run.state"]
+    assert [path.name for path in frozen.iterdir()] == [submission.sealed.name]
+    assert log.events(run.id)[0].payload["sha256"] == submission.sha256
+    assert Run.objects.get().state == RunState.SUBMITTED
+    assert log.first_broken_link(run) is None
+
+
+def test_tabs_and_a_worker_that_open_and_hand_in_at_once_leave_one_history(alice, make_run, frozen, monkeypatch):
+    """FC-85: two prepare the run, two hand it in as soon as they may."""
+    from fdegym.delivery import begin
+    from fdegym.delivery.submit import submit_run
+
+    for name in ("ensure_world", "materials_of", "note_given"):
+        monkeypatch.setattr(begin, name, lambda *_: None)
+    run = make_run(alice, state=RunState.PREPARING)
+
+    def act(number: int) -> Any:
+        if number < 2:
+            return begin.prepare_run(run.id, ask=lambda run_id, materials: None).state
+        return until(lambda: _unless_refused(lambda: submit_run(run.id).pk), "the run may be handed in")
+
+    opened_a, opened_b, *handed_in = at_once(4, act)
+    assert handed_in == [Submission.objects.get().pk] * 2
+    assert {opened_a, opened_b} <= {RunState.PREPARING, RunState.OPEN, RunState.SUBMITTED}
+    states = [event.payload["to"] for event in log.events(run.id, kinds=["run.state"])]
+    assert states == ["open", "submitted"]
+    assert log.first_broken_link(run) is None
+
+
+def _unless_refused(act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except RunStateConflict:
+        return None
 
 
 @pytest.mark.parametrize(

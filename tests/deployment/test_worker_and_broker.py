@@ -39,6 +39,22 @@ def test_a_message_delivered_five_times_is_one_grade_at_the_first_attempt(site: 
     assert site.row(submission) == GRADED_ONCE | {"attempts": "1"}
 
 
+def test_a_message_that_the_broker_gives_out_again_during_the_grade_is_one_grade(site: DeployedSite) -> None:
+    """FC-92: as Redis does with what is not acknowledged within its time, which is shorter here than the grade."""
+    before = site.log("worker").count("Task hasty.grade_next_acknowledged_late")
+    submission = site.submit(task="hasty.grade_next_acknowledged_late", longer_s=0.3)
+    site.until_graded(submission)
+    assert site.log("worker").count("Task hasty.grade_next_acknowledged_late") > before + 2, "it came once and ended"
+    assert site.row(submission) == GRADED_ONCE | {"attempts": "1"}
+
+
+def test_a_worker_woken_before_the_submission_is_committed_grades_it_once_it_is(site: DeployedSite) -> None:
+    """A message may be faster than the commit: the worker finds nothing to grade, and its sweep finds it later."""
+    submission = site.submit(wake_ups=0, worker_log=str(site.directory / "worker.log"))
+    site.until_graded(submission)
+    assert site.row(submission) == GRADED_ONCE | {"attempts": "1"}
+
+
 def test_a_submission_whose_wake_up_was_lost_is_found_by_the_sweep(site: DeployedSite) -> None:
     submission = site.submit(wake_ups=0)
     site.until_graded(submission)

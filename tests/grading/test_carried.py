@@ -14,7 +14,7 @@ from grading.models import Grade, SealedPart, Submission, SubmissionState
 from grading.queue import decide_graded
 from grading.tasks import grade_next
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.backend, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from grading.services import current_grade, grade_submission, regrade
 from grading.tasks import grade_next, sweep
 from workspaces.runtime.errors import SandboxGone
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.backend, pytest.mark.django_db(transaction=True)]
 
 
 def expire(submission):

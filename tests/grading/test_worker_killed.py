@@ -21,7 +21,8 @@ from tests.waiting import until
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db(transaction=True)]
 
 #: In the middle of a replay and inside the transaction that writes the grade; of the others two with every commit.
-PHASES = ["replay", "writing", *sampled(["taken", "anchors", "copy", "start", "score"], 2, seed=commit())]
+ALWAYS = [pytest.param(phase, marks=pytest.mark.backend) for phase in ("replay", "writing")]
+PHASES = [*ALWAYS, *sampled(["taken", "anchors", "copy", "start", "score"], 2, seed=commit())]
 
 
 def start_worker(settings, stop_at: str, marker: Path) -> subprocess.Popen[bytes]:

@@ -100,6 +100,7 @@ def test_hidden_means_hidden_on_every_board(address, view, alice, bob, visit, gr
     assert "You are on no board" in page(visit(alice), *address, view=view)
 
 
+@pytest.mark.backend
 def test_a_board_follows_at_once_who_hides_who_is_back_and_who_is_graded(alice, bob, charlie, visit, graded):
     """FC-107: nothing that was drawn before lingers."""
     graded(alice, kpi=300.0)
@@ -143,6 +144,7 @@ def test_a_page_that_does_not_exist_is_the_nearest_that_does(wanted, alice, visi
     assert names_in_order(page(visit(None), *BOARD, page=wanted)) == ["alice"]
 
 
+@pytest.mark.backend
 def test_the_number_of_queries_does_not_grow_with_people_and_runs(visit, graded, alice, django_assert_max_num_queries):
     """FC-107."""
     for person in people(3):

@@ -98,6 +98,7 @@ async def items_until(client: Viewer, count: int) -> list[dict[str, Any]]:
     return items
 
 
+@pytest.mark.backend
 async def test_a_reply_given_while_away_is_there_on_return_with_the_same_text_fc_122(
     alice: Any, alices_run: Run, exchange: Exchange
 ) -> None:
@@ -136,6 +137,7 @@ async def test_a_burst_arrives_whole_and_in_order_even_with_every_hint_lost_fc_1
     await client.leave()
 
 
+@pytest.mark.backend
 async def test_a_hint_shows_a_reply_at_once_and_a_reconnect_repeats_nothing(
     alice: Any, alices_run: Run, exchange: Exchange
 ) -> None:

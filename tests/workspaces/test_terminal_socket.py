@@ -157,6 +157,7 @@ async def test_a_socket_needs_a_fresh_ticket_of_its_own(run_of_alice: Any, alice
 # what goes over it
 
 
+@pytest.mark.backend
 async def test_bytes_go_both_ways_and_a_reconnect_misses_none(run_of_alice: Any, alice: Any) -> None:
     """FC-1, FC-29."""
     session = await in_thread(signed_in)(alice)
@@ -216,6 +217,7 @@ async def test_a_shell_that_ended_closes_the_socket_with_its_status(run_of_alice
 # how it ends
 
 
+@pytest.mark.backend
 async def test_signing_out_closes_the_terminal(run_of_alice: Any, alice: Any) -> None:
     """FC-38."""
     session = await in_thread(signed_in)(alice)
