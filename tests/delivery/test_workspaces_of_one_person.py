@@ -96,6 +96,7 @@ def test_below_that_number_nobody_is_asked(
     assert "not known at the moment" in client.get(reverse("workspaces")).content.decode()
 
 
+@pytest.mark.backend
 @pytest.mark.parametrize("round_", range(3))
 def test_of_tabs_that_begin_at_once_one_gets_the_last_workspace(alice: User, stopped: set[str], round_: int) -> None:
     """FC-67, FC-83: at different customers, so that nothing but the number stands between them."""
