@@ -25,8 +25,12 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parents[2]
 #: No account of this machine has it: a person's own user looks like this to the product, which asks for no name.
 STRANGER = 61_234
-FILES = ("test_limits.py", "test_isolation.py", "test_what_is_seen.py")
-TESTS = [str(Path("tests", "workspaces", name)) for name in FILES]
+OF_LIMITS = ["tests/workspaces/test_limits.py", "tests/isolation/test_exhaustion.py"]
+OF_WALLS = [
+    "tests/workspaces/test_isolation.py",
+    "tests/workspaces/test_what_is_seen.py",
+    "tests/isolation/test_attempts.py",
+]
 
 
 def passed(result: subprocess.CompletedProcess[str]) -> int:
@@ -52,7 +56,7 @@ def test_the_products_user_is_held_by_a_cgroup_where_root_lends_one() -> None:
     with lend_groups(user.pw_uid, user.pw_gid) as lent, environment(lent) as variables:
         if lent is None:
             pytest.skip("on this machine not even root can lend a cgroup")
-        command = [sys.executable, "ops/run_tests.py", "-q", "--dist", "load", "-k", "cgroup", TESTS[0]]
+        command = [sys.executable, "ops/run_tests.py", "-q", "--dist", "load", "-k", "cgroup", *OF_LIMITS]
         result = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     assert passed(result) > 25
 
@@ -77,7 +81,7 @@ def test_a_user_without_an_account_is_held_and_kept_apart_in_the_same_way() -> N
             "not docker",
         ]
         result = subprocess.run(
-            [*command, *TESTS], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+            [*command, OF_LIMITS[0], *OF_WALLS], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
         )
     assert passed(result) > 175
 

@@ -1,17 +1,14 @@
-"""What keeps a sandbox apart from the host and from its neighbours, one property a test.
+"""How a sandbox is made so that it is apart from the host and from its neighbours, one property a test.
 
-``docs/isolation.md`` names for each property what enforces it, and the test here that fails without it.
+What an attacker makes of it is tried in ``tests/isolation``. ``docs/isolation.md`` names for each property what enforces
+it, and what fails without it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import platform
-import socket
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,25 +62,6 @@ def test_it_knows_one_user_and_that_is_nobody_of_the_host(
     assert shell(inside, "stat -c %U /usr") == "nobody\n"
 
 
-def test_it_sees_its_own_processes_alone(inside: LaunchedSandbox, neighbour: LaunchedSandbox) -> None:
-    with_mark = neighbour.exec(["bash", "-c", "sleep 333 >/dev/null 2>&1 & sleep 0.1; ps -eo args"]).stdout.decode()
-    assert "sleep 333" in with_mark
-    seen = shell(inside, "ps -eo pid,args")
-    assert "sleep 333" not in seen
-    assert "pytest" not in seen
-    assert max(int(line.split()[0]) for line in seen.splitlines()[1:]) < 30_000
-    shell(neighbour, "pkill sleep")
-
-
-def test_it_cannot_make_namespaces(inside: LaunchedSandbox) -> None:
-    flags = {"user": 0x10000000, "mount": 0x20000, "pid": 0x20000000, "net": 0x40000000, "ipc": 0x8000000}
-    flags |= {"uts": 0x4000000, "cgroup": 0x2000000, "time": 0x80}
-    unshare, clone = seccomp.REFUSED["unshare"][COLUMN], seccomp.CLONE[COLUMN]
-    each = f"[call({unshare}, f), call({clone}, f | 17, 0, 0, 0, 0)]"
-    code = f"{CALL}print(json.dumps([{each} for f in {list(flags.values())}]))"
-    assert told(inside, code) == [[EPERM, EPERM]] * len(flags)
-
-
 def test_it_could_not_make_user_namespaces_without_the_filter_either(
     shared_runtime: LauncherRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,9 +74,8 @@ def test_it_could_not_make_user_namespaces_without_the_filter_either(
     assert python(unfiltered, "import os; os.close(os.memfd_create('x')); print('no filter')") == "no filter\n"
 
 
-def test_its_name_is_the_customers_and_stays(inside: LaunchedSandbox) -> None:
+def test_its_name_is_the_customers(inside: LaunchedSandbox) -> None:
     assert shell(inside, "hostname; cat /etc/hostname; uname -n") == "depot\ndepot\ndepot\n"
-    assert python(inside, "import socket\ntry: socket.sethostname('x')\nexcept OSError as e: print(e.errno)") == "1\n"
 
 
 # network
@@ -110,57 +87,13 @@ def test_it_has_no_network_but_a_loopback_of_its_own(inside: LaunchedSandbox) ->
     assert shell(inside, "cat /proc/net/route | tail -n +2") == ""
 
 
-def test_nothing_that_listens_on_the_host_can_be_reached(inside: LaunchedSandbox) -> None:
-    """FC-50."""
-    name = f"fdegym-test-{os.getpid()}"
-    with socket.socket() as ip4, socket.socket(socket.AF_UNIX) as abstract:
-        ip4.bind(("0.0.0.0", 0))
-        abstract.bind(f"\0{name}")
-        for listening in (ip4, abstract):
-            listening.listen()
-        port = ip4.getsockname()[1]
-        addresses = [("127.0.0.1", port), *((own, port) for own in own_addresses()), ("169.254.169.254", 80)]
-        code = (
-            "import socket\n"
-            f"for address in {addresses!r}:\n"
-            "    try: socket.create_connection(address, 2); print('REACHED', address)\n"
-            "    except OSError as e: print('no')\n"
-            "s = socket.socket(socket.AF_UNIX)\n"
-            f"try: s.connect('\\0{name}'); print('REACHED abstract')\n"
-            "except OSError: print('no')\n"
-        )
-        assert python(inside, code) == "no\n" * (len(addresses) + 1)
-
-
-def own_addresses() -> list[str]:
-    """Addresses of this host beyond its loopback, if it has any."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))  # of a datagram socket: sends nothing
-        return [probe.getsockname()[0]]
-    return []
-
-
-def test_abstract_sockets_of_a_neighbour_are_out_of_reach(inside: LaunchedSandbox, neighbour: LaunchedSandbox) -> None:
-    serve = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\\0meet'); s.listen(); "
-    serve += "print('on', flush=True); time.sleep(99)"
-    shell(neighbour, f'python -c "{serve}" > /tmp/on 2>&1 & until grep -q on /tmp/on; do sleep 0.05; done')
-    ask = "import socket\ntry: socket.socket(socket.AF_UNIX).connect('\\0meet'); print('met')\n"
-    ask += "except OSError: print('no')"
-    assert python(neighbour, ask) == "met\n"
-    assert python(inside, ask) == "no\n"
-    shell(neighbour, "pkill python; rm /tmp/on")
-
-
-def test_of_all_socket_families_only_four_exist(inside: LaunchedSandbox) -> None:
-    """AF_VSOCK reaches a virtual machine's host, AF_PACKET a wire: no network namespace holds the former."""
-    code = (
-        "import itertools, json, socket\nfound = set()\n"
-        "for family, kind, protocol in itertools.product(range(64), (1, 2, 3, 5), (0, 9, 15, 16)):\n"
-        "    try: socket.socket(family, kind, protocol).close()\n    except OSError: continue\n"
-        "    found.add((family, protocol if family == 16 else 0))\n"
-        "print(json.dumps(sorted(found)))"
+def test_ordinary_programs_find_what_they_need(inside: LaunchedSandbox) -> None:
+    """Local sockets, IP, and of netlink the routes, which looking up a name asks for; a lower priority of its own."""
+    code = "import os, socket\nfor kind in ((1, 1), (2, 1), (2, 2), (10, 1), (16, 3)): socket.socket(*kind, 0)\n"
+    assert (
+        python(inside, code + "print(os.nice(1) > 0, os.sched_setaffinity(0, os.sched_getaffinity(0)))")
+        == "True None\n"
     )
-    assert told(inside, code) == [[1, 0], [2, 0], [10, 0], [16, 0]]
 
 
 def test_pairs_of_sockets_are_unix_ones(inside: LaunchedSandbox) -> None:
@@ -182,16 +115,13 @@ def test_it_can_gain_no_privileges(inside: LaunchedSandbox) -> None:
     assert "NoNewPrivs:\t1" in shell(inside, "grep NoNewPrivs /proc/self/status")
 
 
-def test_programs_that_change_the_user_do_not(inside: LaunchedSandbox, shared_runtime: LauncherRuntime) -> None:
-    """They are there, the system's own su and mount; every file system ignores their mark. An image of ours has none."""
+def test_no_file_system_changes_the_user(inside: LaunchedSandbox, shared_runtime: LauncherRuntime) -> None:
+    """The system's own su and mount are there, and every file system ignores their mark. An image of ours has none."""
     if shared_runtime.name == "docker":
         assert shell(inside, "find / -xdev -perm /6000 -type f 2>/dev/null; true") == ""
         return
     mounts = shell(inside, "cat /proc/self/mounts").splitlines()
     assert [line for line in mounts if "nosuid" not in line.split()[3].split(",")] == []
-    if Path("/usr/bin/su").exists():
-        assert shell(inside, "stat -c %a /usr/bin/su") == "4755\n"
-        assert inside.exec(["su", "-c", "id -u"], stdin=b"\n").stdout != b"0\n"
 
 
 def test_the_filter_is_in_force(inside: LaunchedSandbox) -> None:
@@ -199,13 +129,12 @@ def test_the_filter_is_in_force(inside: LaunchedSandbox) -> None:
     assert shell(inside, "grep ^Seccomp: /proc/1/status") == "Seccomp:\t2\n"
 
 
-@pytest.mark.parametrize("name", sorted(seccomp.REFUSED))
-def test_the_kernel_refuses_this_call(inside: LaunchedSandbox, name: str) -> None:
-    number = seccomp.REFUSED[name][COLUMN]
-    if number is None:
-        assert platform.machine() == "aarch64", "every call of the list exists on x86-64"
-        return
-    assert told(inside, f"{CALL}print(call({number}, -1, -1, -1, -1, -1, -1))") == EPERM
+def test_the_kernel_refuses_these_calls(inside: LaunchedSandbox) -> None:
+    """Whatever they are asked for."""
+    numbers = {name: each[COLUMN] for name, each in seccomp.REFUSED.items() if each[COLUMN] is not None}
+    assert len(numbers) == len(seccomp.REFUSED) or platform.machine() == "aarch64"
+    code = f"{CALL}print(json.dumps({{name: call(n, -1, -1, -1, -1, -1, -1) for name, n in {numbers!r}.items()}}))"
+    assert told(inside, code) == dict.fromkeys(numbers, EPERM)
 
 
 def test_calls_that_hide_their_flags_are_said_not_to_exist(inside: LaunchedSandbox) -> None:
@@ -213,36 +142,10 @@ def test_calls_that_hide_their_flags_are_said_not_to_exist(inside: LaunchedSandb
     assert told(inside, f"{CALL}print(call({seccomp.CLONE3[COLUMN]}, -1, -1))") == ENOSYS
 
 
-def test_only_its_own_process_can_be_given_limits_and_priorities(inside: LaunchedSandbox) -> None:
-    others = {
-        "prlimit64": (seccomp.PRLIMIT64[COLUMN], 1, 7, 0, 0),
-        "sched_setscheduler": (seccomp.SCHED_SETSCHEDULER[COLUMN], 1, 0, 0),
-        "sched_setparam": (seccomp.SCHED_SETPARAM[COLUMN], 1, 0),
-        "sched_setaffinity": (seccomp.SCHED_SETAFFINITY[COLUMN], 1, 8, 0),
-        "setpriority of a process": (seccomp.SETPRIORITY[COLUMN], 0, 1, 19),
-        "setpriority of a group": (seccomp.SETPRIORITY[COLUMN], 1, 0, 19),
-        "setpriority of a user": (seccomp.SETPRIORITY[COLUMN], 2, 0, 19),
-    }
-    code = f"{CALL}print(json.dumps({{name: call(*numbers) for name, numbers in {others!r}.items()}}))"
-    assert told(inside, code) == dict.fromkeys(others, EPERM)
-    assert told(inside, f"{CALL}print(call({seccomp.SETPRIORITY[COLUMN]}, 0, 0, 19))") == 0
-
-
-def test_it_cannot_take_precedence(inside: LaunchedSandbox) -> None:
-    code = (
-        "import json, os, resource\nsaid = []\n"
-        "for act in (lambda: os.nice(-1), lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),\n"
-        "            lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))):\n"
-        "    try: act(); said.append('done')\n    except PermissionError: said.append('no')\nprint(json.dumps(said))"
-    )
-    assert told(inside, code) == ["no", "no", "no"]
-
-
 def test_the_machines_memory_is_taken_from_workspaces_first(inside: LaunchedSandbox) -> None:
     own = int(Path("/proc/self/oom_score_adj").read_text())
     for who in ("self", "1"):
         assert int(shell(inside, f"cat /proc/{who}/oom_score_adj")) == max(own, layout.FIRST_TO_GO)
-    assert inside.exec(["bash", "-c", "echo -1000 > /proc/self/oom_score_adj"]).exit_status != 0
 
 
 def test_a_personality_cannot_be_taken_on(inside: LaunchedSandbox) -> None:
@@ -273,35 +176,11 @@ class TestOtherTables:
 # terminals
 
 
-@pytest.mark.parametrize("request_number", [seccomp.TIOCSTI, seccomp.TIOCLINUX])
-def test_nothing_can_be_typed_into_a_terminal_from_behind(inside: LaunchedSandbox, request_number: int) -> None:
-    """Not even into its own: into that of another the kernel alone lets nobody type."""
-    code = "import fcntl, os, termios\nm, s = os.openpty()\nfcntl.ioctl(s, termios.TIOCSCTTY, 0)\n"
-    code += f"try: fcntl.ioctl(s, {request_number}, b'x'); print('typed')\nexcept OSError as e: print(e.errno)"
-    assert python(inside, code) == "1\n"
-
-
 def test_a_command_has_no_terminal(inside: LaunchedSandbox) -> None:
     assert python(inside, "try: open('/dev/tty'); print('has one')\nexcept OSError as e: print(e.errno)") == "6\n"
 
 
 # PID 1
-
-
-def test_pid_1_survives_every_signal_from_inside(inside: LaunchedSandbox) -> None:
-    shell(inside, "for n in $(seq 1 64); do kill -$n 1; done")
-    assert inside.exec(["echo", "alive"]).stdout == b"alive\n"
-
-
-@pytest.mark.parametrize("name", ["auxv", "cwd", "environ", "exe", "fd", "fdinfo", "maps", "mem", "ns", "root"])
-def test_nothing_of_pid_1_can_be_opened(inside: LaunchedSandbox, name: str) -> None:
-    look = f"/proc/1/{name}"
-    code = (
-        f"import os\nlook = '{look}'\n"
-        "for act in (os.listdir if os.path.isdir(look) else lambda p: open(p, 'rb').read(1), os.readlink):\n"
-        "    try: act(look); print('open')\n    except OSError: print('shut')"
-    )
-    assert python(inside, code) == "shut\nshut\n"
 
 
 def test_pid_1_says_nothing_of_where_it_came_from(inside: LaunchedSandbox, shared_runtime: LauncherRuntime) -> None:
@@ -336,11 +215,3 @@ def test_a_trusted_helper_is_kept_apart_in_the_same_way(state_dir: Path, monkeyp
     assert (found["fds"], found["root"], found["etc"]) == ([0, 1, 2], False, False)
     assert found["environment"] == sorted([*layout.environment(SandboxSpec()), "PWD"])
     assert "FDEGYM" not in found["everybody"]
-
-
-def test_this_file_leaves_nothing_of_its_own_running(shared_runtime: LauncherRuntime) -> None:
-    """A sandbox that is destroyed is gone with everything in it."""
-    shared_runtime.create("leaving", SandboxSpec())
-    shared_runtime.start("leaving").exec(["bash", "-c", "setsid sleep 4321 >/dev/null 2>&1 &"])
-    shared_runtime.destroy("leaving")
-    assert subprocess.run(["pgrep", "-f", "^sleep 4321$"], capture_output=True, check=False).stdout == b""
