@@ -24,6 +24,13 @@ BUILD = Path(__file__).parent / "workspace-image" / "build"
 PATIENCE_S = 90.0
 
 
+def daemon_command(directory: Path, data: Path, gid: int) -> list[str]:
+    """A daemon for a group whose socket is ``docker.sock`` in a directory, and whose containers live on without it."""
+    command = ["dockerd", "--data-root", str(data), "--exec-root", f"{directory}/exec", "--pidfile", f"{directory}/pid"]
+    command += ["--host", f"unix://{directory}/docker.sock", "--group", str(gid), "--live-restore"]
+    return [*command, "--iptables=false", "--ip6tables=false", "--bridge=none", "--ip-forward=false"]
+
+
 @contextlib.contextmanager
 def docker_for_tests(gid: int) -> Iterator[dict[str, str]]:
     """Start the daemon for a group; yield at once while the image is built beside. Nothing where there is no Docker.
@@ -36,19 +43,9 @@ def docker_for_tests(gid: int) -> Iterator[dict[str, str]]:
     directory = Path(tempfile.mkdtemp(prefix="fdegym-docker-", dir="/run"))
     directory.chmod(0o755)
     socket, ready = directory / "docker.sock", directory / "ready"
-    command = [
-        "dockerd",
-        "--data-root",
-        str(DATA),
-        "--exec-root",
-        str(directory / "exec"),
-        "--pidfile",
-        f"{directory}/pid",
-    ]
-    command += ["--host", f"unix://{socket}", "--group", str(gid), "--live-restore"]
-    command += ["--iptables=false", "--ip6tables=false", "--bridge=none", "--ip-forward=false"]
     DATA.mkdir(parents=True, exist_ok=True)
     with (directory / "log").open("wb") as log:
+        command = daemon_command(directory, DATA, gid)
         daemon = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     building = threading.Thread(target=_prepare, args=(daemon, socket, ready, directory / "log"), daemon=True)
     building.start()

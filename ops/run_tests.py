@@ -24,9 +24,10 @@ def all_as_root() -> int:
     command = [str(home / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["tests/e2e/test_as_root.py", "tests/workspaces/test_enforcement_as_root.py"]
     command += ["tests/deployment/test_two_hosts.py"]
+    command += ["tests/workspaces/test_dockerd_restarts.py"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile() as said, docker_for_tests(place.ensure_user().pw_gid) as docker:
-        of_root = subprocess.Popen(command, cwd=home, env=environment, stdout=said, stderr=subprocess.STDOUT)
+        of_root = subprocess.Popen(command, cwd=home, env=environment | docker, stdout=said, stderr=subprocess.STDOUT)
         try:
             failed = subprocess.run(
                 [sys.executable, __file__, "tests"], env={**os.environ, **docker}, check=False

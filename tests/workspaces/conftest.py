@@ -21,8 +21,8 @@ from workspaces.runtime.bubblewrap import BubblewrapRuntime
 from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
-#: Its tests lend cgroups and become other users, which only root can.
-collect_ignore = [] if os.geteuid() == 0 else ["test_enforcement_as_root.py"]
+#: Their tests lend cgroups, become other users and start a daemon, which only root can.
+collect_ignore = [] if os.geteuid() == 0 else ["test_enforcement_as_root.py", "test_dockerd_restarts.py"]
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def runtime_of(name: str, state_dir: Path) -> LauncherRuntime:
     """A runtime with this state directory, tried."""
     made: LauncherRuntime
     if name == "docker":
-        _docker_is_ready()
+        docker_is_ready()
         made = DockerRuntime(state_dir, image=IMAGE, daemon=os.environ[DAEMON])
     else:
         made = BubblewrapRuntime(state_dir)
@@ -40,7 +40,8 @@ def runtime_of(name: str, state_dir: Path) -> LauncherRuntime:
     return made
 
 
-def _docker_is_ready() -> None:
+def docker_is_ready() -> None:
+    """Wait for the daemon that root started for the tests, and for its image; without one the test is skipped."""
     if not os.environ.get(DAEMON):
         unusable("needs a Docker daemon: root's `make test` starts one where docker.io is installed")
     if os.environ.get(READY):
