@@ -10,7 +10,7 @@ import resource
 import signal
 import struct
 import termios
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PR_SET_DUMPABLE = 4
 EXACT_PROCESSES_MAX = 24  #: beyond it, shared pages are counted for each: asking a fork bomb for details stalls
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -143,28 +145,40 @@ def fork_on_terminal(columns: int, rows: int, run: Callable[[], object]) -> tupl
 class Process:
     """A process of the sandbox, as /proc tells of it."""
 
-    __slots__ = ("cpu_s", "parent", "session", "threads")
+    __slots__ = ("cpu_s", "resident_bytes", "session", "threads")
 
-    def __init__(self, parent: int, session: int, cpu_s: float, threads: int) -> None:
-        self.parent = parent
+    def __init__(self, session: int, cpu_s: float, threads: int, resident_bytes: int) -> None:
         self.session = session
         self.cpu_s = cpu_s
         self.threads = threads
+        self.resident_bytes = resident_bytes
 
 
 def processes() -> dict[int, Process]:
     """All processes of the sandbox but this one, by pid."""
-    tick = os.sysconf("SC_CLK_TCK")
     found = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - runs five times a second
-        if not name.isdigit() or int(name) == os.getpid():
+    for pid in _pids():
+        try:
+            fields = told_by(pid, "stat").rpartition(b")")[2].split()
+            cpu_s = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+            found[pid] = Process(int(fields[3]), cpu_s, int(fields[17]), int(fields[21]) * PAGE_BYTES)
+        except (OSError, ValueError, IndexError):  # it ended meanwhile
             continue
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
-                fields = stat.read().rpartition(b")")[2].split()
-            cpu_s = (int(fields[11]) + int(fields[12])) / tick
-            found[int(name)] = Process(int(fields[1]), int(fields[3]), cpu_s, int(fields[17]))
     return found
+
+
+def _pids() -> list[int]:
+    own = os.getpid()
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != own]  # noqa: PTH208
+
+
+def told_by(pid: int, name: str) -> bytes:
+    """A small file of a process's folder in /proc. Raises ``OSError`` once it has ended."""
+    descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 8192)
+    finally:
+        os.close(descriptor)
 
 
 def kill_session(session: int, number: int = signal.SIGKILL) -> None:
@@ -184,31 +198,28 @@ def kill_everything() -> None:
 def held_bytes() -> dict[int, int]:
     """Memory of each process but this one that no file of the disk backs: its own, and what it shares by mapping."""
     found = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if not name.isdigit() or int(name) == os.getpid():
-            continue
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/status", "rb") as status:  # noqa: PTH123
-            found[int(name)] = _sum_of_lines(status, (b"RssAnon:", b"RssShmem:"))
+    for pid in _pids():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            found[pid] = _sum_of_lines(told_by(pid, "status"), (b"RssAnon:", b"RssShmem:"))
     return found
 
 
-def _sum_of_lines(lines: Iterable[bytes], names: tuple[bytes, ...]) -> int:
+def _sum_of_lines(text: bytes, names: tuple[bytes, ...]) -> int:
     """Bytes of these lines of a file of /proc, which counts in kB."""
-    return sum(int(line.split()[1]) for line in lines if line.startswith(names)) * 1024
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(names)) * 1024
 
 
 def proportional_bytes(pid: int, otherwise: int) -> int:
     """Memory of a process with pages that a fork shares counted once in all; ``otherwise`` if it will not say."""
-    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:  # noqa: PTH123
-        return _sum_of_lines(rollup, (b"Pss_Anon:", b"Pss_Shmem:"))
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return _sum_of_lines(told_by(pid, "smaps_rollup"), (b"Pss_Anon:", b"Pss_Shmem:"))
     return otherwise
 
 
 def name_of(pid: int) -> str:
     """A process's name, fit to be shown: it may choose any bytes."""
     try:
-        with open(f"/proc/{pid}/comm", "rb") as comm:  # noqa: PTH123
-            name = comm.read(64).decode("ascii", "replace")
+        name = told_by(pid, "comm").decode("ascii", "replace")
     except OSError:
         return "A program"
     return "".join(letter if letter.isalnum() or letter in "._+-" else "?" for letter in name.strip()) or "A program"

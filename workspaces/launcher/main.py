@@ -17,10 +17,12 @@ from collections.abc import Callable
 from functools import partial
 
 from . import archive, children, files, python_steps
+from .calm import Bell, Calm
+from .connection import Connection
 from .memory import MemoryWatch
 from .notices import Notices
 from .requests import Requests
-from .wire import WireBroken, decode, encode
+from .wire import encode
 from .work import Capture, Command, Terminal
 
 TYPE_CHECKING = False
@@ -28,78 +30,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 TICK_S = 0.2
+CALM_TICK_S = 2.0  #: while nothing moves, and nobody could take much memory before the next look
+CALM_AFTER_S = 2.0
+LOOK_S = 2.0  #: a thorough look, however little moves: a program that fills a folder begins and ends no process
 TERMINAL_GRACE_S = 1.0
 JOB_WALL_S = 180.0  #: longer than anybody outside waits for one
-
-
-class Connection:
-    """One client of the launcher. Requests are answered one after another."""
-
-    def __init__(self, launcher: Launcher, stream: socket.socket) -> None:
-        self.launcher = launcher
-        self.stream = stream
-        self.incoming = bytearray()
-        self.outgoing = bytearray()
-        self.busy = False  #: a command or job of this connection is under way
-        self.open = True
-
-    def ready(self, mask: int) -> None:
-        if mask & selectors.EVENT_WRITE:
-            self.flush()
-        if mask & selectors.EVENT_READ and self.open:
-            try:
-                data = self.stream.recv(1 << 18)
-            except BlockingIOError:
-                return
-            except OSError:
-                data = b""
-            if not data:
-                self.close()
-                return
-            self.incoming += data
-            self.advance()
-
-    def advance(self) -> None:
-        """Begin the next complete request, unless one is under way."""
-        while self.open and not self.busy:
-            try:
-                message = decode(self.incoming)
-            except WireBroken:
-                self.close()
-                return
-            if message is None:
-                return
-            self.launcher.requests.handle(self, *message)
-
-    def answer(self, header: dict[str, Any], body: bytes = b"", descriptors: tuple[int, ...] = ()) -> None:
-        if not self.open:
-            return
-        data = encode(header, body)
-        if descriptors and not self.outgoing:
-            with contextlib.suppress(OSError):
-                sent = socket.send_fds(self.stream, [data], list(descriptors))
-                data = data[sent:]
-        self.outgoing += data
-        self.flush()
-
-    def flush(self) -> None:
-        try:
-            while self.outgoing:
-                del self.outgoing[: self.stream.send(self.outgoing)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.close()
-            return
-        self.launcher.watch(self.stream, self.ready, write=bool(self.outgoing))
-
-    def close(self) -> None:
-        if self.open:
-            self.open = False
-            self.launcher.unwatch(self.stream)
-            self.stream.close()
-            self.launcher.connections -= 1
-            self.launcher.abandon(self)
 
 
 class Launcher:
@@ -118,6 +53,9 @@ class Launcher:
         self.leaving = False
         self.reaped_cpu_s = 0.0
         self.memory = MemoryWatch(settings["watch_memory_mb"], settings.get("memory_events"))
+        self.calm = Calm(settings["watch_memory_mb"] << 20)
+        self.bell = Bell()
+        self.next_tick = self.next_look = self.moved_at = time.monotonic()
         self.notices = Notices(self.terminals, settings)
         self.connections = 0
         self.asked_at = time.monotonic()
@@ -150,11 +88,10 @@ class Launcher:
             self.selector.unregister(source)
 
     def run(self) -> None:
-        next_tick = time.monotonic() + TICK_S
         while not self.leaving:
             wait = self.settings["abandon_after_s"] + 0.1
             if self.commands or self.jobs or self.later or self.populated:
-                wait = max(0.0, min([next_tick, *(when for when, _ in self.later)]) - time.monotonic())
+                wait = max(0.0, min([self.next_tick, *(when for when, _ in self.later)]) - time.monotonic())
             for key, mask in self.selector.select(wait):
                 if self.selector.get_map().get(key.fd) is not None:
                     key.data(mask)
@@ -168,9 +105,8 @@ class Launcher:
                 return
             for command in [each for each in self.commands.values() if now >= each.deadline]:
                 self.stop_command(command, "wall_limit")
-            if now >= next_tick:
-                self._tick()
-                next_tick = time.monotonic() + TICK_S
+            if now >= self.next_tick:
+                self._tick(now)
 
     def _abandoned(self, now: float) -> bool:
         """Nobody has asked anything for long: whoever made this sandbox is gone and cannot find it any more."""
@@ -191,13 +127,53 @@ class Launcher:
             while self.waker.recv(4096):
                 pass
 
-    def _tick(self) -> None:
-        alive = children.processes()
-        self.populated = bool(self.commands or self.terminals or alive)
-        for pid in [pid for pid, deadline in self.job_deadlines.items() if time.monotonic() >= deadline]:
+    def _tick(self, now: float) -> None:
+        for pid in [pid for pid, deadline in self.job_deadlines.items() if now >= deadline]:
             with contextlib.suppress(ProcessLookupError):  # stopped from inside, it uses no CPU and would stay for ever
                 os.kill(pid, signal.SIGKILL)
-        victims = self.memory.look()
+        if not self.calm.lasts():
+            self.moved_at = self.next_look = now
+        if now >= self.next_look or any(command.is_step for command in self.commands.values()):
+            self._look()
+            self.next_look = now + LOOK_S
+        if self._may_wait(now):
+            self._hang_bell()
+            self.next_tick = now + CALM_TICK_S
+        else:
+            self.next_tick = now + TICK_S
+
+    def _may_wait(self, now: float) -> bool:
+        """Whether only what wakes the launcher could begin something: a request, or somebody at a terminal.
+
+        Where the kernel holds all programs to a total, others than shells may be there: it does so between two looks.
+        """
+        if now - self.moved_at < CALM_AFTER_S or self.commands or self.jobs:
+            return False
+        shells = {terminal.pid for terminal in self.terminals.values()}
+        return self.memory.kernel_holds or self.calm.pids <= shells
+
+    def _hang_bell(self) -> None:
+        if self.bell.epoll is None:
+            self.watch(self.bell.hang([each.master for each in self.terminals.values() if each.master >= 0]), self.stir)
+
+    def begun(self) -> None:
+        """A process was started on somebody's request."""
+        self.populated = True
+        self.stir()
+
+    def stir(self, _: int = 0) -> None:
+        """Something begins: look soon, and for a while often."""
+        if self.bell.epoll is not None:
+            self.unwatch(self.bell.epoll)
+            self.bell.take_down()
+        now = time.monotonic()
+        self.moved_at, self.next_tick = now, min(self.next_tick, now + TICK_S)
+
+    def _look(self) -> None:
+        """Hold the processes to the limits of all together, and tell who works here which of them were met."""
+        alive = self.calm.look()
+        self.populated = bool(self.commands or alive)
+        victims = self.memory.look(sum(process.resident_bytes for process in alive.values()))
         for victim in victims:
             if victim.pid in self.commands:
                 self.commands[victim.pid].stopped_by = "memory_limit"
@@ -225,7 +201,7 @@ class Launcher:
             kernel_kills_before=kernel_kills,
         )
         self.commands[pid] = command
-        self.populated = True
+        self.begun()
         connection.busy = True
         self._feed(command)
         for capture in (command.stdout, command.stderr):
@@ -342,10 +318,12 @@ class Launcher:
         for source in [*sources, self._waked]:
             if isinstance(source, socket.socket):
                 source.detach()
+        self.bell.take_down()
         self.selector.close()
 
     def close_terminal(self, terminal: Terminal) -> None:
         """Hang up, and end what is left of the session a second later."""
+        self.stir()
         for number in (signal.SIGHUP, signal.SIGCONT):
             children.kill_session(terminal.pid, number)
         terminal.close()

@@ -28,6 +28,11 @@ class MemoryWatch:
             os.set_inheritable(events, False)
 
     @property
+    def kernel_holds(self) -> bool:
+        """Whether a cgroup holds all programs to a total of its own, between two looks."""
+        return self._events is not None
+
+    @property
     def kernel_kills(self) -> int:
         """How many programs of the cgroup the kernel has ended so far. It counts one before that one is dead."""
         if self._events is None:
@@ -43,13 +48,16 @@ class MemoryWatch:
         """How many programs were ended for memory, by whomever."""
         return self._kills + self.kernel_kills - self._told
 
-    def look(self) -> list[Victim]:
-        """End the largest programs if all hold too much; return those that were ended since the last look."""
+    def look(self, resident_bytes: float = float("inf")) -> list[Victim]:
+        """End the largest programs if all hold too much; return those that were ended since the last look.
+
+        ``resident_bytes``: no less than they hold, which takes longer to find out and is only asked if this is too much.
+        """
         victims = []
         count = self.kernel_kills
         victims += [Victim(0, "A program", 0)] * (count > self._told)
         self._kills += count - self._told
         self._told = count
-        killed = children.kill_largest_above(self._limit_bytes)
+        killed = children.kill_largest_above(self._limit_bytes) if resident_bytes > self._limit_bytes else []
         self._kills += len(killed)
         return [*victims, *(Victim(*each) for each in killed)]

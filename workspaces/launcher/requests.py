@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import socket
     from typing import Any
 
-    from .main import Connection, Launcher
+    from .connection import Connection
+    from .main import Launcher
 
 CHUNK_BYTES = 1 << 18
 
@@ -215,7 +216,7 @@ class Requests:
         pid, master, path = children.fork_on_terminal(columns, rows, run)
         terminal = Terminal(number, pid, master, columns, rows, path)
         self.launcher.terminals[number] = terminal
-        self.launcher.populated = True
+        self.launcher.begun()
         connection.answer({"ok": True, **terminal.facts()}, descriptors=(master,))
 
     def do_terminal_list(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:

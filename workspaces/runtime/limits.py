@@ -3,7 +3,9 @@
 Bytes and inodes are always held by the sandbox's own file system, open files and file sizes by rlimits. Memory of a
 whole sandbox is not an rlimit's business: it takes a cgroup (v2 delegated to this user, or v1 writable). Without one
 the launcher, PID 1 inside, adds up all processes every 200 ms and kills the largest when they hold too much. It does
-so within a cgroup too: the kernel counts files and programs together there, and files have a bound of their own.
+so within a cgroup too: the kernel counts files and programs together there, and files have a bound of their own. Where
+only shells wait for somebody to type, or in a cgroup, in which the kernel holds the whole, it looks every two seconds
+until something moves (``launcher.calm``).
 """
 
 from __future__ import annotations
