@@ -5,10 +5,12 @@ All problems of a file are reported at once, each with its place, and nothing is
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import hashlib
 import json
+import os
 import re
+import time
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +32,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 ORIGINAL = "original"
 MANIFEST = "scenario.toml"
+#: How soon ``find_scenario`` notices a changed file. A page may ask for each scenario, and for some several times.
+LOOK_EVERY_S = 1.0
+_FOUND_MAX = 64
 _NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
 #: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
 _NOT_CONTENT = {"anchors.json", "matcher.npz", "__pycache__", ".DS_Store"}
@@ -177,21 +182,52 @@ def load_scenario(folder: Path) -> Scenario:
     return Scenario(config.id, folder, config, facts, content_hash(folder), content_hash(folder, without=_NOT_WORLD))
 
 
-@functools.lru_cache(maxsize=64)
-def _cached(folder: Path, stamp: tuple[int, int]) -> Scenario:
-    return load_scenario(folder)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    scenario: Scenario
+    stamp: int
+    looked_at: float
+
+
+_found: dict[Path, _Found] = {}
+
+
+def _stamp(folder: Path) -> int:
+    """Another number when a file below the folder was added, removed, renamed or written to."""
+    files = []
+    waiting = [str(folder)]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != "__pycache__":
+                        waiting.append(entry.path)
+                    continue
+                with contextlib.suppress(OSError):  # a link that leads nowhere, or gone meanwhile
+                    status = entry.stat()
+                    files.append((entry.path, status.st_mtime_ns, status.st_size, status.st_ino))
+    return hash(tuple(sorted(files)))
+
+
+def _current(folder: Path) -> Scenario:
+    now, known = time.monotonic(), _found.get(folder)
+    if known is not None and now - known.looked_at < LOOK_EVERY_S:
+        return known.scenario
+    stamp = _stamp(folder)
+    scenario = known.scenario if known is not None and known.stamp == stamp else load_scenario(folder)
+    if len(_found) >= _FOUND_MAX:
+        _found.clear()
+    _found[folder] = _Found(scenario, stamp, now)
+    return scenario
 
 
 def find_scenario(scenario_id: str, directories: Sequence[Path]) -> Scenario:
-    """The scenario of that id in the first directory that has it. Reloaded when its files change."""
+    """The scenario of that id in the first directory that has it. A change to its files is noticed within a second."""
     if _NAME.match(scenario_id):
         for directory in directories:
             folder = directory / scenario_id
             if (folder / "scenario.toml").is_file():
-                files = [
-                    path.stat() for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-                ]
-                return _cached(folder, (len(files), max(status.st_mtime_ns for status in files)))
+                return _current(folder)
     known = ", ".join(scenario_ids(directories)) or "none"
     raise ScenarioUnknown(f"There is no scenario {scenario_id!r}; there are: {known}.")
 

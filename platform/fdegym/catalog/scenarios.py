@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.conf import settings
 
@@ -58,9 +60,15 @@ def is_offered(scenario: Scenario) -> bool:
 
 def people_count(scenario: Scenario) -> int:
     try:
-        return len(tomllib.loads((scenario.folder / "stakeholders.toml").read_text())["stakeholders"])
+        return _people_count(scenario.folder, scenario.release)
     except (OSError, ValueError, KeyError):
         return 0
+
+
+@functools.lru_cache(maxsize=64)
+def _people_count(folder: Path, release: str) -> int:
+    """Of one release of a scenario: its longest file is not read anew for every page."""
+    return len(tomllib.loads((folder / "stakeholders.toml").read_text())["stakeholders"])
 
 
 def card(scenario: Scenario) -> ScenarioCard:
