@@ -16,15 +16,16 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.contrib.auth import get_user_model
 
 from fdegym.accounts.sockets import CHECK_EVERY_S, SocketRefused, admit, query_of
-from fdegym.lib.errors import FdegymError, RunNotFound, ServiceUnavailable
-from fdegym.runs.access import get_run_for_user
+from fdegym.lib.errors import FdegymError, ServiceUnavailable
+from fdegym.lib.together import Together
+from fdegym.runs.access import live_among
 from workspaces.keeper.client import TerminalStream, TerminalUnavailable
 from workspaces.terminal import protocol
 
 logger = logging.getLogger(__name__)
+_live_of_open = Together(live_among)
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -91,22 +92,22 @@ class TerminalConsumer:
         self.visitor = await database_sync_to_async(admit)(
             self.scope, socket=f"terminal {self.number}", run_id=self.run_id
         )
-        await database_sync_to_async(self._check_run)()
+        pair = (self.visitor.user_id, self.run_id)
+        self._allow((await database_sync_to_async(live_among)([pair]))[pair])
         given = query_of(self.scope).get("after", "")
         return int(given) if given.isdecimal() and len(given) < 19 else None
 
-    def _check_run(self) -> None:
-        user = get_user_model().objects.filter(pk=self.visitor.user_id).first()
-        try:
-            run = get_run_for_user(user, self.run_id)
-        except RunNotFound as missing:
-            raise SocketRefused(protocol.CLOSE_NOT_YOURS, "no such run for you") from missing
-        if not run.is_live:
+    @staticmethod
+    def _allow(live: bool | None) -> None:
+        if live is None:
+            raise SocketRefused(protocol.CLOSE_NOT_YOURS, "no such run for you")
+        if not live:
             raise SocketRefused(protocol.CLOSE_RUN_OVER, "the run is over")
 
     def _check(self) -> None:
+        """Of all open terminals together."""
         self.visitor.check()
-        self._check_run()
+        self._allow(_live_of_open((self.visitor.user_id, self.run_id)))
 
     async def _attach(self, after: int | None) -> TerminalStream:
         query = query_of(self.scope)

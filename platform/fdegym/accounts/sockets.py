@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from fdegym.accounts.sessions import standing_of
+from fdegym.accounts.sessions import Standing, standings_of
 from fdegym.accounts.tickets import TicketRefused, redeem_ticket
 from fdegym.lib.errors import ServiceUnavailable
+from fdegym.lib.together import Together
 
-CHECK_EVERY_S = 3.0  #: how soon an open socket learns that its person may not keep it
+#: How often an open socket looks whether its person may keep it. What it finds is a second old at most.
+CHECK_EVERY_S = 3.0
 
 # close codes; docs/terminal-protocol.md says what a client does at each
 TRY_AGAIN = 1012
 SIGN_IN = 4401
 NO_TICKET = 4403
 ACCESS_CHANGED = 4410
+
+
+_standing_of_open = Together(standings_of)
 
 
 class SocketRefused(Exception):
@@ -37,8 +42,18 @@ class Visitor:
     role: str
 
     def check(self) -> None:
-        """Asked again while the socket is open. Raises ``SocketRefused`` when this person may not keep it."""
-        standing = standing_of(self.session_key, self.user_id)
+        """Asked again while the socket is open, of all open sockets together.
+
+        Raises ``SocketRefused`` when this person may not keep it.
+        """
+        self._allow(_standing_of_open((self.session_key, self.user_id)))
+
+    def check_now(self) -> None:
+        """As things stand at this moment, for a socket that opens. Raises ``SocketRefused``."""
+        pair = (self.session_key, self.user_id)
+        self._allow(standings_of([pair])[pair])
+
+    def _allow(self, standing: Standing) -> None:
         if standing.problem:
             raise SocketRefused(SIGN_IN, standing.problem)
         if standing.rights != self.rights:
@@ -72,5 +87,5 @@ def admit(scope: dict[str, Any], *, socket: str, run_id: Any) -> Visitor:
     except ServiceUnavailable as away:
         raise SocketRefused(TRY_AGAIN, "try again in a moment") from away
     visitor = Visitor(ticket.user_id, ticket.session_key, ticket.rights, ticket.role)
-    visitor.check()
+    visitor.check_now()
     return visitor

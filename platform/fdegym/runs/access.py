@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -20,6 +21,13 @@ def get_run_for_user(user: Any, run_id: uuid.UUID | str) -> Run:
         return Run.objects.select_related("user").get(pk=run_id, user=user)
     except (Run.DoesNotExist, ValidationError, ValueError) as missing:
         raise RunNotFound("There is no such run.") from missing
+
+
+def live_among(pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], bool | None]:
+    """Of each person's id and run's id: whether the run goes on, or ``None`` where it is not theirs. One query."""
+    rows = Run.objects.filter(pk__in={run_id for _, run_id in pairs}).only("user_id", "state")
+    found = {(str(run.user_id), str(run.pk)): run.is_live for run in rows}
+    return {pair: found.get(pair) for pair in pairs}
 
 
 def runs_of(user: User) -> list[Run]:
