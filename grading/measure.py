@@ -19,7 +19,7 @@ from django.conf import settings
 from fdegym.gateway.grades import GatewayLost, GradeGateway, grade_gateway, left_by_others
 from grading.deployment import SandboxDeployment, deployed
 from grading.overload import host_overloaded
-from grading.processes import is_alive, process_name
+from grading.processes import forget_the_dead, is_alive, process_name
 from grading.replay import (
     Deployment,
     GradedReplay,
@@ -194,7 +194,7 @@ def system_of(task: Task, solution: Solution) -> Iterator[Path]:
 
 
 def remove_leftovers() -> int:
-    """Destroy sandboxes and scratch files of grading processes of this host that were killed; how many sandboxes."""
+    """Destroy sandboxes and scratch files of grading processes that were killed; how many sandboxes."""
     removed = 0
     for runtime in dict.fromkeys((grading_runtime(), deployment_runtime())):
         for sandbox in runtime.adopt(PURPOSE):
@@ -208,4 +208,5 @@ def remove_leftovers() -> int:
         for folder in _scratch().iterdir():
             if not is_alive(folder.name):
                 shutil.rmtree(folder, ignore_errors=True)
+    forget_the_dead()
     return removed

@@ -232,7 +232,7 @@ class Orphans:
         for spec in (self._product.var / "grading").glob("*/spec.json"):
             with contextlib.suppress(OSError, ValueError, KeyError):
                 by = json.loads(spec.read_text())["labels"]["by"]
-                if not is_alive(by):
+                if not is_alive(by, self._product.var):
                     yield f"sandbox {spec.parent.name} of the grader {by}, which is gone"
 
     def _leases(self) -> Iterator[str]:

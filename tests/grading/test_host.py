@@ -8,7 +8,7 @@ import pytest
 
 from grading import overload
 from grading.overload import host_overloaded
-from grading.processes import is_alive, process_name
+from grading.processes import MARKS, forget_the_dead, is_alive, process_name
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,48 @@ def test_a_process_that_ended_does_not_live_and_neither_does_its_number_under_an
     child.stdin.close()
     assert not is_alive(name)
     assert not is_alive(f"{os.getpid()}-1")
+
+
+SHOWN_ELSEWHERE = """
+import sys
+from django.conf import settings
+settings.configure(VAR=sys.argv[1])
+from grading.processes import process_name
+print(process_name(), flush=True)
+input()
+"""
+
+
+@pytest.mark.sandbox
+def test_a_process_of_another_container_lives_as_long_as_it_does(tmp_path, settings):
+    """FC-88: a worker must not take the sandbox of another one for that of a dead one."""
+    settings.VAR = tmp_path
+    command = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+        sys.executable,
+    ]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [*command, "-c", SHOWN_ELSEWHERE, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as elsewhere:
+        name = elsewhere.stdout.readline().strip()
+        assert name.startswith("1-"), "it sees none of our processes, and we see it under another number"
+        assert is_alive(name)
+        forget_the_dead()
+        assert is_alive(name)
+        elsewhere.communicate("\n")
+    assert not is_alive(name)
+    assert list((tmp_path / MARKS).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["", "x", "-", "99999999-None", "12"])

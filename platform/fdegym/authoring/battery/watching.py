@@ -10,7 +10,7 @@ from fdegym.authoring.battery.laying import REPORT
 from fdegym.authoring.battery.witness import HostWitness, pids_of
 from grading.deployment import SandboxDeployment
 from grading.replay import Deployment
-from grading.worlds import grading_runtime
+from grading.worlds import deployment_runtime
 from workspaces.runtime.base import CallLimits, StepResult
 from workspaces.runtime.errors import SandboxFileProblem
 from workspaces.runtime.sandbox import LaunchedSandbox
@@ -34,7 +34,7 @@ class WatchedCalls:
         """For ``grading.measure``: the same deployment, looked at after each call."""
         if not isinstance(deployment, SandboxDeployment) or not isinstance(deployment.sandbox, LaunchedSandbox):
             raise TypeError("only a delivery in a sandbox can be watched")
-        directory = grading_runtime().state_dir / deployment.sandbox.id
+        directory = deployment_runtime().state_dir / deployment.sandbox.id
         self._witness.note_sandbox(deployment.sandbox.id, pids_of(directory))
         self.places += [directory, deployment.drops]
         return _Watched(deployment, deployment.sandbox, self)
