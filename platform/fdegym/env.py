@@ -124,8 +124,8 @@ VARIABLES: dict[str, str] = {
     "FDEGYM_KEEP_SUBMISSIONS_DAYS": "days that the files handed in stay after the end of a run, 0 for ever (default 0)",
     "FDEGYM_KEEP_MODEL_WORDS_DAYS": "days that what models were asked and answered stays, where it is kept; 0 for ever "
     "(default 90)",
-    "FDEGYM_RUNTIME": "what workspaces are made with on this host: bubblewrap, or docker for the keeper of a host with a "
-    "Docker daemon (default bubblewrap)",
+    "FDEGYM_RUNTIME": "what workspaces and deliveries are made with on this host, for all its processes: bubblewrap, or "
+    "docker, which the keeper alone speaks to (default bubblewrap)",
     "FDEGYM_DOCKER": "address of the Docker daemon's socket, for the keeper alone (default unix:///var/run/docker.sock)",
     "FDEGYM_WORKSPACE_IMAGE": "the image of workspaces; ops/workspace-image/build makes it (default fdegym-workspace:1)",
     "DATABASE_URL": "postgres://user:password@host/name (default: SQLite in FDEGYM_VAR)",
@@ -196,7 +196,7 @@ def workspaces_each() -> int:
 
 
 def workspace_runtime() -> dict[str, str]:
-    """What workspaces are made with on a host: ``name``, and for Docker its ``daemon`` and ``image`` where given."""
+    """What workspaces and deliveries are made with on a host: ``name``; for Docker ``daemon`` and ``image`` where given."""
     given = {"daemon": os.environ.get("FDEGYM_DOCKER", ""), "image": os.environ.get("FDEGYM_WORKSPACE_IMAGE", "")}
     if given["daemon"] and not given["daemon"].startswith("unix:///"):
         raise EnvironmentProblem(f"FDEGYM_DOCKER is {given['daemon']!r}; it must be unix:// and the path of a socket.")

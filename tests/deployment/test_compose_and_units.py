@@ -165,7 +165,8 @@ def test_whoever_must_reach_a_socket_shares_the_place_under_the_same_path() -> N
 
 def test_only_the_keeper_has_the_daemon() -> None:
     text = {name: str(service) for name, service in services().items()}
-    assert [name for name in text if DAEMON in text[name] or "FDEGYM_RUNTIME" in text[name]] == ["keeper"]
+    assert [name for name in text if DAEMON in text[name] or "FDEGYM_DOCKER" in text[name]] == ["keeper"]
+    assert {environment_of(name)["FDEGYM_RUNTIME"] for name in ours()} == {"docker"}, "the others ask the keeper"
     assert services()["keeper"]["network_mode"] == "none"
 
 
