@@ -78,7 +78,7 @@ def test_a_host_cut_off_in_the_middle_of_a_grade_is_replaced_and_writes_nothing_
     assert not host_a.sees(sealed)
     host_a.cut()
     host_b.start_worker("-B", "-s", str(host_b.var / "beat-schedule"))
-    until(lambda: grades(site, submission, host_b), "the other host takes it over", within_s=60)
+    until(lambda: grades(site, submission, host_b), "the other host takes it over", within_s=90, every_s=0.5)
     host_a.join_again()
     site.until_graded(submission)
     assert site.row(submission) == GRADED_ONCE | {"attempts": "2"}, host_b.log()
@@ -88,6 +88,7 @@ def test_a_host_cut_off_in_the_middle_of_a_grade_is_replaced_and_writes_nothing_
     assert site.ask(added) == "1"
     assert site.ask("select count(*) from grading_sealedpart") == "0"
     for host in (host_a, host_b):
+        assert list(host.var.glob("worlds/*/meta.json"))
         assert not list(host.var.rglob("sealed-*")), "what was fetched is left behind"
     host_b.stop()
     afterwards = site.submit()
