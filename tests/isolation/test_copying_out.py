@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.isolation.conftest import Arena
+from tests.isolation.ground import Ground
 from tests.isolation.programs.planting import PLANTINGS, ROOT, Planting
 from tests.isolation.sandboxes import ATTACK
 from workspaces.runtime.errors import SandboxError, SandboxTooLarge
@@ -69,6 +70,20 @@ def test_a_copy_holds_plain_files_of_its_own(copied: list[Member], planted_in: A
         assert planted_in.ground.secret.encode() not in member.content
         assert b"as given" not in member.content, "of a shown file"
     assert sum(member.size for member in copied) <= 2 * MAX_BYTES
+
+
+def test_whoever_followed_these_links_on_the_host_would_carry_its_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a copy without them would show nothing."""
+    monkeypatch.chdir(tmp_path)
+    with Ground() as ground:
+        PLANTINGS["links_to_secrets"].run(ground.facts)
+        followed = [path for path in tmp_path.iterdir() if path.resolve().is_relative_to(ground.directory)]
+        carried = [
+            path.name for path in followed if path.is_file() and ground.secret in path.read_bytes().decode("latin")
+        ]
+    assert len(carried) >= 5
 
 
 def test_nobody_reads_writes_or_deletes_through_a_link(planted_in: Arena) -> None:

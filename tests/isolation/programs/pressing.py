@@ -24,13 +24,17 @@ IN_CREATE = 0x100
 libc = ctypes.CDLL(None, use_errno=True)
 
 
+Met = Callable[[], None]
+Press = Callable[[Met], None]
+
+
 @dataclass(frozen=True)
 class Pressure:
     """``run`` is given what to call when the limit was met for the first time, and never returns."""
 
     name: str
     tries: str
-    run: Callable[[Callable[[], None]], None]
+    run: Press
     in_a_terminal: bool = False
     only_with_cgroup: bool = False  #: the watcher does not hold it, as docs/isolation.md says
 
@@ -38,16 +42,16 @@ class Pressure:
 PRESSURES: dict[str, Pressure] = {}
 
 
-def pressure(**fields: bool) -> Callable[[Callable[[Callable[[], None]], None]], Callable[[Callable[[], None]], None]]:
-    def enter(run: Callable[[Callable[[], None]], None]) -> Callable[[Callable[[], None]], None]:
+def pressure(**fields: bool) -> Callable[[Press], Press]:
+    def enter(run: Press) -> Press:
         PRESSURES[run.__name__] = Pressure(run.__name__, (run.__doc__ or "").partition("\n")[0], run, **fields)
         return run
 
     return enter
 
 
-def in_children(work: Callable[[], None], met: Callable[[], None], pause_s: float = 0.0) -> NoReturn:
-    """As many children as may be, each at ``work``; those that are ended are replaced."""
+def in_children(work: Callable[[], None], met: Met) -> NoReturn:
+    """As many children as may be, each at ``work``; those that are ended, for the memory of all say, are replaced."""
     while True:
         try:
             if os.fork() == 0:
@@ -56,9 +60,10 @@ def in_children(work: Callable[[], None], met: Callable[[], None], pause_s: floa
                 os._exit(0)
         except OSError:
             met()
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(-1, os.WNOHANG)
-            time.sleep(pause_s or 0.001)
+            time.sleep(0.001)
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(-1, os.WNOHANG)[1]:
+                met()
 
 
 def for_ever() -> NoReturn:
@@ -67,13 +72,13 @@ def for_ever() -> NoReturn:
 
 
 @pressure()
-def fill_the_table_of_processes(met: Callable[[], None]) -> None:
+def fill_the_table_of_processes(met: Met) -> None:
     """Start processes that do nothing, until none can be started."""
     in_children(for_ever, met)
 
 
 @pressure()
-def fork_without_end(met: Callable[[], None]) -> None:
+def fork_without_end(met: Met) -> None:
     """A fork bomb: every process forks as fast as it can."""
     while True:
         try:
@@ -83,7 +88,7 @@ def fork_without_end(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def start_threads_without_end(met: Callable[[], None]) -> None:
+def start_threads_without_end(met: Met) -> None:
     """Start threads, which count like processes, until none can be started."""
     threading.stack_size(1 << 16)
     while True:
@@ -99,7 +104,7 @@ def for_ever_in_a_thread() -> None:
 
 
 @pressure()
-def burn_every_processor(met: Callable[[], None]) -> None:
+def burn_every_processor(met: Met) -> None:
     """Keep every processor busy, with a process each and eight more."""
     for _ in range((os.cpu_count() or 1) + 8):
         if os.fork() == 0:
@@ -110,7 +115,7 @@ def burn_every_processor(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def wake_up_without_end(met: Callable[[], None]) -> None:
+def wake_up_without_end(met: Met) -> None:
     """Have timers ring thousands of times a second in many processes."""
     signal.signal(signal.SIGALRM, lambda *_: None)
     for _ in range(12):
@@ -137,7 +142,7 @@ def take(area: Callable[[], mmap.mmap]) -> Callable[[], None]:
     return taking
 
 
-def in_a_few(work: Callable[[], None], met: Callable[[], None]) -> NoReturn:
+def in_a_few(work: Callable[[], None], met: Met) -> NoReturn:
     """Eight children at once; ``met`` when one of them was ended by somebody else, or gave up."""
     while True:
         for _ in range(8):
@@ -152,19 +157,19 @@ def in_a_few(work: Callable[[], None], met: Callable[[], None]) -> NoReturn:
 
 
 @pressure()
-def take_memory_in_many_processes(met: Callable[[], None]) -> None:
+def take_memory_in_many_processes(met: Met) -> None:
     """Take memory in eight processes, none of which takes more than a process may; those that are ended begin anew."""
     in_a_few(take(lambda: mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)), met)
 
 
 @pressure()
-def take_memory_that_is_shared(met: Callable[[], None]) -> None:
+def take_memory_that_is_shared(met: Met) -> None:
     """Take memory that processes share by mapping it, which is nobody's own."""
     in_a_few(take(lambda: mmap.mmap(-1, 1 << 20)), met)
 
 
 @pressure(only_with_cgroup=True)
-def take_memory_of_the_kernel(met: Callable[[], None]) -> None:
+def take_memory_of_the_kernel(met: Met) -> None:
     """Fill pipes and sockets in many processes: memory that no process holds."""
 
     def filling() -> None:
@@ -188,7 +193,7 @@ def take_memory_of_the_kernel(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def fill_the_storage(met: Callable[[], None]) -> None:
+def fill_the_storage(met: Met) -> None:
     """Write into all its folders until they are full, delete, and write again."""
     while True:
         for folder in FOLDERS:
@@ -204,7 +209,7 @@ def fill_the_storage(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def use_up_the_inodes(met: Callable[[], None]) -> None:
+def use_up_the_inodes(met: Met) -> None:
     """Make empty files and folders until there are no more, delete, and make them again."""
     while True:
         made = []
@@ -220,7 +225,7 @@ def use_up_the_inodes(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def fill_shared_memory(met: Callable[[], None]) -> None:
+def fill_shared_memory(met: Met) -> None:
     """Fill /dev/shm with bytes, then with files."""
     while True:
         with contextlib.suppress(OSError), open("/dev/shm/full", "wb", 0) as file:
@@ -236,7 +241,7 @@ def fill_shared_memory(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def grow_a_file_of_nothing(met: Callable[[], None]) -> None:
+def grow_a_file_of_nothing(met: Met) -> None:
     """Make a file of holes as large as the largest disk, which costs nothing here and everything where it is copied."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     size = 1 << 20
@@ -251,7 +256,7 @@ def grow_a_file_of_nothing(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def ask_for_names_that_are_not_there(met: Callable[[], None]) -> None:
+def ask_for_names_that_are_not_there(met: Met) -> None:
     """Look up ever new names, each of which the kernel remembers not to exist."""
     number = 0
     while True:
@@ -265,7 +270,7 @@ def ask_for_names_that_are_not_there(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def open_files_without_end(met: Callable[[], None]) -> None:
+def open_files_without_end(met: Met) -> None:
     """Open as many files as a process may, in as many processes as may be."""
 
     def opening() -> None:
@@ -278,7 +283,7 @@ def open_files_without_end(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def open_terminals_without_end(met: Callable[[], None]) -> None:
+def open_terminals_without_end(met: Met) -> None:
     """Open terminals, of which the kernel has some thousands for the whole machine."""
 
     def opening() -> None:
@@ -292,9 +297,9 @@ def open_terminals_without_end(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def watch_files_without_end(met: Callable[[], None]) -> None:
+def watch_files_without_end(met: Met) -> None:
     """Begin to watch folders, of which the kernel lets each user do so many."""
-    held = []
+    held: list[int] = []
     while True:
         descriptor = libc.inotify_init1(0)
         if descriptor < 0:
@@ -314,7 +319,7 @@ def watch_files_without_end(met: Callable[[], None]) -> None:
 
 
 @pressure(in_a_terminal=True)
-def flood_the_terminal(met: Callable[[], None]) -> None:
+def flood_the_terminal(met: Met) -> None:
     """Print as fast as the terminal takes it."""
     met()
     line = b"\x1b[31m" + b"flood " * 40 + b"\n"
@@ -323,7 +328,7 @@ def flood_the_terminal(met: Callable[[], None]) -> None:
 
 
 @pressure()
-def flood_the_output_of_a_command(met: Callable[[], None]) -> None:
+def flood_the_output_of_a_command(met: Met) -> None:
     """Print both streams of a command without end: what is kept of them lies outside."""
     met()
     while True:
@@ -340,7 +345,13 @@ def main(name: str) -> None:
         os.write(descriptor, b"met    ")
         os.close(descriptor)
 
-    PRESSURES[name].run(once(met))
+    while True:  # who presses may be ended for it: then it begins anew, as soon as there is room
+        with contextlib.suppress(OSError):
+            if os.fork() == 0:
+                PRESSURES[name].run(once(met))
+        with contextlib.suppress(ChildProcessError):
+            os.wait()
+        time.sleep(0.01)
 
 
 def once(act: Callable[[], None]) -> Callable[[], None]:
