@@ -217,6 +217,30 @@ def test_pressing_begin_twice_begins_once(open_page, alice, monkeypatch, make_ru
     assert begun == ["L3"]
 
 
+def test_who_waits_for_a_workspace_sees_her_place_move_without_reloading(open_page, alice, monkeypatch, make_run):
+    """FC-79."""
+    from fdegym.runs.models import Run
+    from workspaces.places import Place, Why
+
+    places = [Place(Why.TURN, 2)]
+    monkeypatch.setattr("fdegym.pages.workbench.go_on", lambda run: places[-1])
+    run = make_run(alice, BAKERY, state="preparing")
+    page = open_page()
+    sign_in(page, alice)
+    page.goto(reverse("run", args=[run.id]))
+    page.get_by_text("2 others are before you").wait_for()
+    page.evaluate("window.notReloaded = true")
+    own = page.get_by_role("link", name="My workspaces")
+    assert not own.is_visible()
+    places.append(Place(Why.TURN, 0))
+    page.get_by_text("You are next").wait_for()
+    places.append(Place(Why.OWN, 0, ("another",)))
+    own.wait_for()
+    assert page.evaluate("window.notReloaded")
+    Run.objects.update(state="void")
+    page.wait_for_url("**/grading/")
+
+
 def test_my_row_stays_in_sight_while_the_board_scrolls(open_page, alice, graded):
     from fdegym.accounts.models import User
 
