@@ -37,7 +37,7 @@ from workspaces.keeper.client import KeeperClient
 from workspaces.runtime.asked import FOLDER
 from workspaces.runtime.base import CallLimits, Mount, SandboxSpec, SandboxState
 from workspaces.runtime.docker import API_VERSION, LABEL, DockerRuntime
-from workspaces.runtime.errors import RuntimeUnusable, SandboxStartFailed
+from workspaces.runtime.errors import HostFull, RuntimeUnusable, SandboxStartFailed
 from workspaces.runtime.lent import LentContainers
 
 pytestmark = pytest.mark.sandbox
@@ -277,7 +277,7 @@ def test_a_host_is_lent_no_more_than_its_containers(in_containers: Path, lent: L
     runtime = deployment_runtime()
     full = LentContainers(lent.state_dir, image=IMAGE, daemon=lent.daemon, shown=[], living_max=0)
     runtime.create("one", SandboxSpec())
-    with pytest.raises(Exception, match="there may be no more"):
+    with pytest.raises(HostFull, match="there may be no more"):
         full.launch("one")
     runtime.destroy("one")
 

@@ -66,18 +66,18 @@ class AskedRuntime(LauncherRuntime):
             known.close_connections()
         try:
             self._ask("take_back", sandbox=sandbox_id)
-        except RuntimeUnusable:
+        except SandboxError:  # no keeper, no daemon, or one that fails
             self._tell_to_exit(sandbox_id)
 
     def _tell_to_exit(self, sandbox_id: str) -> None:
-        """Without the keeper: the launcher ends, and all with it. Its container is removed when a keeper looks."""
+        """Where nobody removes the container: the launcher ends, and all with it. The keeper removes what is left later."""
         try:
             with Control(self._directory(sandbox_id) / "control") as control:
                 control.request({"op": "exit"}, timeout_s=EXIT_S)
         except SandboxGone:
             return
         if not self._wait_gone(sandbox_id, EXIT_S):
-            raise SandboxError("The sandbox does not end; the keeper, which could remove it, does not answer.")
+            raise SandboxError("The sandbox does not end, and the keeper could not remove it.")
 
     def _wait_gone(self, sandbox_id: str, wait_s: float) -> bool:
         deadline = time.monotonic() + wait_s
