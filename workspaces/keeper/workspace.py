@@ -205,7 +205,7 @@ class Workspace:
             await self.blocking(self.sandbox.close_terminal, session.number)
         session.record.note(Kind.EXIT, status=status)
         session.farewell({"type": "exit", "status": status})
-        session.record.close()
+        session.close()
 
     def _drop_terminals(self, why: str) -> None:
         for session in self.terminals.values():

@@ -16,6 +16,7 @@ from workspaces.runtime.control import Control
 from workspaces.runtime.errors import SandboxError, SandboxGone, SandboxSpecProblem, SandboxTooLarge
 
 PUT_BYTES_MAX = 64 << 20
+KEPT_IDLE = 2  #: connections to a launcher that are kept for the next caller; each is a descriptor at both ends
 
 
 class LaunchedSandbox:
@@ -53,7 +54,10 @@ class LaunchedSandbox:
             yield control
         finally:
             if control.stream.fileno() >= 0:
-                self._idle.append(control)
+                if len(self._idle) < KEPT_IDLE:
+                    self._idle.append(control)
+                else:
+                    control.close()
 
     def close_connections(self) -> None:
         """Let go of the launcher."""
