@@ -50,10 +50,13 @@ def name_the_worker(**_: object) -> None:
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def say_that_it_lives(**_: object) -> None:
-    """Only those that work say so: the process above them must not open the database, they would inherit its lines."""
+    """Only those that work say so: the process above them must not open the database, they would inherit its lines.
+
+    One that takes from the queue of grading alone is no ``worker``: with such, nothing that needs the keeper is done.
+    """
     from fdegym.presence import keeping
 
-    keeping.begin("worker")
+    keeping.begin("worker" if app.conf.task_default_queue in app.amqp.queues.consume_from else "grader")
 
 
 @worker_process_shutdown.connect  # type: ignore[untyped-decorator]

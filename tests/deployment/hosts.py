@@ -15,12 +15,19 @@ from tests.deployment.deployed import ACT, ROOT, DeployedSite
 from tests.waiting import until
 
 POSTGRES_PORT, REDIS_PORT = 5432, 6379
+NAMESPACES = ("unshare", "--net", "--uts", "--mount")
 
 
 def as_the_user() -> list[str]:
     """In front of a command: as the user that the product runs as, with no right beyond."""
     user = pwd.getpwnam("fdegym")
     return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--no-new-privs"]
+
+
+def can_be_made() -> bool:
+    """Whether this machine lets even root have networks beside its own: some containers do not."""
+    tried = subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 class Host:
@@ -30,13 +37,13 @@ class Host:
         self.name = name
         begin = 'hostname "$0" && ip link set lo up && echo ready && exec sleep infinity'
         self._holder = subprocess.Popen(
-            ["setpriv", "--pdeathsig=KILL", "unshare", "--net", "--uts", "--mount", "sh", "-c", begin, name],
+            ["setpriv", "--pdeathsig=KILL", *NAMESPACES, "sh", "-c", begin, name],
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self._holder.stdout is not None
         with self._holder.stdout as said:
-            assert said.readline() == "ready\n", "a network of its own cannot be made here"
+            assert said.readline() == "ready\n"
 
     @property
     def _enter(self) -> list[str]:

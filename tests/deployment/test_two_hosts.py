@@ -5,13 +5,15 @@ Collected only for root, who alone can give them networks; `make test` as root r
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.deployment.conftest import need
 from tests.deployment.deployed import DeployedSite
-from tests.deployment.hosts import REDIS_PORT, Host, WorkerHost, as_the_user
+from tests.deployment.hosts import REDIS_PORT, Host, WorkerHost, as_the_user, can_be_made
 from tests.deployment.servers import Postgres, Redis, postgres_programs
 from tests.waiting import until
 
@@ -24,8 +26,9 @@ SECRET = "known-to-every-host-of-this-site-" + "k" * 40
 def servers() -> Iterator[tuple[Host, Postgres, Redis]]:
     """The host of the servers; the site, on this one, reaches them by their sockets, as it would with one host."""
     programs = postgres_programs()
-    assert programs is not None
-    host, postgres, redis = Host("servers"), Postgres(programs), Redis(REDIS_PORT)
+    need(programs and shutil.which("redis-server"), "PostgreSQL and Redis")
+    need(can_be_made(), "the right to make networks")
+    host, postgres, redis = Host("servers"), Postgres(programs), Redis(REDIS_PORT)  # type: ignore[arg-type]
     try:
         postgres.listen()
         for server in (postgres, redis):
@@ -90,6 +93,8 @@ def test_a_host_cut_off_in_the_middle_of_a_grade_is_replaced_and_writes_nothing_
     for host in (host_a, host_b):
         assert list(host.var.glob("worlds/*/meta.json"))
         assert not list(host.var.rglob("sealed-*")), "what was fetched is left behind"
+    told = "select distinct kind from presence_process"
+    assert site.ask(told) == "grader", "workers without a keeper pass for what prepares runs"
     host_b.stop()
     afterwards = site.submit()
     site.until_graded(afterwards)

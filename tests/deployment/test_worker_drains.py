@@ -32,6 +32,7 @@ def test_a_deploy_in_the_middle_of_a_grade_costs_it_no_attempt(site: DeployedSit
     assert site.until_worker_ended() == 0
     row = site.row(submission)
     assert (row["state"], row["attempts"], row["grades"]) == ("queued", "0", "0"), site.log("worker")[-4000:]
+    site.ask(f"delete from grading_sealedpart where submission_id = {submission}")
     site.ask(f"delete from grading_submission where id = {submission}")
 
 

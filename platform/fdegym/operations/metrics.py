@@ -35,7 +35,7 @@ from workspaces.services import keeper_figures
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-KINDS = ("site", "desk", "gateway", "worker")
+KINDS = ("site", "desk", "gateway", "worker", "grader")  #: a grader is a worker of a host that only grades
 
 
 def exposition() -> bytes:

@@ -103,7 +103,7 @@ def check_desk() -> str:
 def check_workers() -> str:
     living = keeping.living("worker")
     if not living:
-        return "No worker has been heard of for a minute: nothing is prepared or graded. Start the worker service."
+        return "No worker has been heard of for a minute: nothing is prepared or tried. Start the worker service."
     since = timezone.now() - LONGEST_IDLE
     if not any(worker.doing or (worker.did_at or worker.started_at) > since for worker in living):
         return (

@@ -19,7 +19,7 @@ class Process(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    kind = models.CharField(max_length=16)  #: site, desk, gateway, worker or past
+    kind = models.CharField(max_length=16)  #: site, desk, gateway, worker, grader or past
     host = models.CharField(max_length=120, blank=True, default="")
     pid = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(default=timezone.now)
