@@ -10,11 +10,17 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from keeper_process import KeeperProcess
 
+from fdegym.accounts.models import User
+from fdegym.delivery import begin, tasks
+from tests.grading.sides import TINY
 from tests.waiting import until
 from workspaces import services
 from workspaces.keeper import starting
@@ -59,7 +65,6 @@ class Host:
 
     def __init__(self, places: int = 100, at_once: int = 2, each_person: int = 3) -> None:
         self.workspaces: dict[str, Slow] = {}
-        self.taken = 0
         self.places = places
         room = Room(Capacity(places, 10**9))
         room._fits = lambda wanted_mb: self.open() < self.places  # type: ignore[method-assign]
@@ -301,3 +306,50 @@ def test_the_keeper_knows_whose_workspaces_are_open_also_after_a_restart(
     assert services.ask_for_workspace(next_one, alices) == Place(Why.OWN, 0, (mine,))
     services.open_workspace(next_one, alices)  # what is graded or tried is not held up by what its person has open
     assert services.workspace_state(next_one) is SandboxState.RUNNING
+
+
+# the whole way, from the button to the shell
+
+
+@pytest.mark.sandbox
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("keeper", [("--workspaces", "1")], indirect=True)
+def test_who_begins_on_a_full_host_waits_and_works_and_so_does_who_comes_back_to_it(
+    keeper: KeeperProcess,
+    open_run: Callable[[], str],
+    state_dir: Path,
+    alice: User,
+    client: Client,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """FC-79: with everything real but the worker that builds her world, which is this test."""
+    settings.SCENARIO_DIRS, settings.WORLD_CACHE = [TINY.parent], state_dir / "worlds"
+    settings.DESK_DIR = state_dir / "desks"
+    monkeypatch.setattr(begin, "wake", lambda *_: None)
+    client.force_login(alice)
+    others = open_run()
+
+    run = begin.begin_run(alice, TINY.name, "L3")
+    tasks.prepare(str(run.id))
+
+    def told() -> dict[str, Any]:
+        return dict(client.get(reverse("workbench_state", args=[run.id])).json())
+
+    assert (told()["state"], told()["waiting"]["why"]) == ("preparing", "room")
+    services.destroy_workspace(others)
+    until(lambda: told()["state"] == "open", "it opens by itself")
+    run.refresh_from_db()
+    assert run.opened_at is not None
+    assert run.opened_at > run.begun_at
+    assert services.run_in_workspace(str(run.id), ["test", "-f", "/workspace/TASK.md"]).exit_status == 0
+
+    def connect() -> int:
+        address = reverse("workbench_ticket", args=[run.id])
+        return int(client.post(address, {"terminal": 1}, content_type="application/json").status_code)
+
+    client.post(reverse("workbench_stop", args=[run.id]))
+    others = open_run()
+    assert connect() == 503
+    services.destroy_workspace(others)
+    until(lambda: connect() == 200, "her workspace is back")

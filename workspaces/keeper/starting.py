@@ -23,12 +23,12 @@ from workspaces.keeper.capacity import Room
 from workspaces.keeper.workspace import Workspace
 from workspaces.places import PERSON
 from workspaces.runtime.base import SandboxSpec, SandboxState
-from workspaces.runtime.errors import HostFull, RuntimeUnusable, SandboxBusy, SandboxError, SandboxStartFailed
+from workspaces.runtime.errors import HostFull, RuntimeUnusable, SandboxError, SandboxStartFailed
 
 logger = logging.getLogger(__name__)
 ABSENT_S = 150.0  #: a page asks every few seconds; in a tab that is hidden a browser lets it once a minute
 LOOK_EVERY_S = 5.0  #: after room that nobody announced: memory given back, a workspace that died, a daemon that is back
-WAITING_MAX = 2000
+WAITING_MAX = 2000  #: a bound for the keeper's memory
 
 
 @dataclass(eq=False)
@@ -86,10 +86,8 @@ class StartQueue:
                 workspace.touch()
                 start.over.set_result(None)
                 return start
-            if not here and self.waiting():
-                return start
-            if len(self._starts) >= WAITING_MAX:
-                raise SandboxBusy(f"{WAITING_MAX:,} workspaces wait to start here; try again in a minute.")
+            if (not here and self.waiting()) or len(self._starts) >= WAITING_MAX:
+                return start  # told that everybody is before it; it may ask again
             self._starts[workspace.run_id] = start
         if here:
             start.asked_at = time.monotonic()
@@ -108,6 +106,7 @@ class StartQueue:
         finally:
             start.listeners -= 1
         if start.over.done():
+            self._failures.pop(start.workspace.run_id, None)  # it may have failed before this began to wait
             start.over.result()
 
     def told(self, start: Start) -> dict[str, Any]:
