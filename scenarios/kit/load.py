@@ -32,8 +32,6 @@ Model = TypeVar("Model", bound=BaseModel)
 
 ORIGINAL = "original"
 MANIFEST = "scenario.toml"
-#: How soon ``find_scenario`` notices a changed file. A page may ask for each scenario, and for some several times.
-LOOK_EVERY_S = 1.0
 _FOUND_MAX = 64
 _NAME = re.compile(r"^[a-z][a-z0-9_]{1,63}$")
 #: Not part of a scenario's content: what admission writes, and what interpreters and editors leave behind.
@@ -209,9 +207,9 @@ def _stamp(folder: Path) -> int:
     return hash(tuple(sorted(files)))
 
 
-def _current(folder: Path) -> Scenario:
+def _current(folder: Path, within_s: float) -> Scenario:
     now, known = time.monotonic(), _found.get(folder)
-    if known is not None and now - known.looked_at < LOOK_EVERY_S:
+    if known is not None and now - known.looked_at < within_s:
         return known.scenario
     stamp = _stamp(folder)
     scenario = known.scenario if known is not None and known.stamp == stamp else load_scenario(folder)
@@ -221,13 +219,16 @@ def _current(folder: Path) -> Scenario:
     return scenario
 
 
-def find_scenario(scenario_id: str, directories: Sequence[Path]) -> Scenario:
-    """The scenario of that id in the first directory that has it. A change to its files is noticed within a second."""
+def find_scenario(scenario_id: str, directories: Sequence[Path], *, within_s: float = 0.0) -> Scenario:
+    """The scenario of that id in the first directory that has it, read again when its files change.
+
+    ``within_s``: how many seconds old a change may be that goes unnoticed; looking at all files takes a millisecond.
+    """
     if _NAME.match(scenario_id):
         for directory in directories:
             folder = directory / scenario_id
             if (folder / "scenario.toml").is_file():
-                return _current(folder)
+                return _current(folder, within_s)
     known = ", ".join(scenario_ids(directories)) or "none"
     raise ScenarioUnknown(f"There is no scenario {scenario_id!r}; there are: {known}.")
 

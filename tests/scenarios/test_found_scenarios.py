@@ -63,11 +63,8 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_a_scenario_is_another_one_once_its_folder_is(
-    change: Callable[[Path], None], one: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scenario_is_another_one_once_its_folder_is(change: Callable[[Path], None], one: Path) -> None:
     (one / "notes.md").write_text("to be thrown away\n")
-    monkeypatch.setattr(load, "LOOK_EVERY_S", 0.0)
     before = find_scenario(one.name, [one.parent])
     assert find_scenario(one.name, [one.parent]) is before, "nothing changed: nothing is read again"
     change(one)
@@ -75,30 +72,29 @@ def test_a_scenario_is_another_one_once_its_folder_is(
     assert after.release == load.content_hash(one) != before.release
 
 
-def test_files_are_looked_at_now_and_then_and_not_by_everybody_who_asks(
-    one: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load, "LOOK_EVERY_S", 3600.0)
-    before = find_scenario(one.name, [one.parent])
+def test_whoever_only_shows_it_may_do_with_what_was_found_a_moment_ago(one: Path) -> None:
+    before = find_scenario(one.name, [one.parent], within_s=3600)
     written_to(one)
-    assert find_scenario(one.name, [one.parent]) is before
-    monkeypatch.setattr(load, "LOOK_EVERY_S", 0.0)
+    assert find_scenario(one.name, [one.parent], within_s=3600) is before
     assert find_scenario(one.name, [one.parent]).release != before.release
 
 
 def test_one_that_is_installed_or_removed_while_the_site_runs_is_there_or_gone_at_once(
-    one: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(load, "LOOK_EVERY_S", 3600.0)
     directories = [tmp_path / "first", one.parent]
-    assert find_scenario(one.name, directories).folder == one
+
+    def found() -> Path:
+        return find_scenario(one.name, directories, within_s=3600).folder
+
+    assert found() == one
     earlier = write_scenario(tmp_path / "first")
-    assert find_scenario(one.name, directories).folder == earlier
+    assert found() == earlier
     shutil.rmtree(earlier)
-    assert find_scenario(one.name, directories).folder == one
+    assert found() == one
     shutil.rmtree(one)
     with pytest.raises(ScenarioUnknown):
-        find_scenario(one.name, directories)
+        found()
 
 
 def test_links_that_lead_nowhere_keep_no_scenario_from_being_found(one: Path) -> None:

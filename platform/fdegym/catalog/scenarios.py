@@ -16,6 +16,7 @@ from scenarios.kit.format import LEVELS
 from scenarios.kit.load import Scenario, find_scenario, scenario_ids
 
 logger = logging.getLogger(__name__)
+SHOWN_WITHIN_S = 1.0  #: nearly every page shows the names of all scenarios
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class ScenarioCard:
     training: bool  #: to learn on: never ranked
 
 
-def get_scenario(scenario_id: str) -> Scenario:
-    """The loaded scenario; ``ScenarioUnknown`` or ``ScenarioInvalid``."""
-    return find_scenario(scenario_id, settings.SCENARIO_DIRS)
+def get_scenario(scenario_id: str, *, within_s: float = 0.0) -> Scenario:
+    """The loaded scenario; ``ScenarioUnknown`` or ``ScenarioInvalid``. ``within_s``: see ``find_scenario``."""
+    return find_scenario(scenario_id, settings.SCENARIO_DIRS, within_s=within_s)
 
 
 def for_visitors(problem: FdegymError) -> FdegymError:
@@ -96,12 +97,12 @@ def card(scenario: Scenario) -> ScenarioCard:
 def scenarios() -> list[ScenarioCard]:
     """Every scenario that loads and is offered, those for training first; the others are ranked.
 
-    A broken one is logged for operators and left out, whole.
+    A broken one is logged for operators and left out, whole. One that was changed may be shown as before for a second.
     """
     cards = []
     for scenario_id in scenario_ids(settings.SCENARIO_DIRS):
         try:
-            scenario = get_scenario(scenario_id)
+            scenario = get_scenario(scenario_id, within_s=SHOWN_WITHIN_S)
         except ScenarioInvalid as invalid:
             logger.error("%s", invalid)
             continue
