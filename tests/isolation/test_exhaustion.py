@@ -14,6 +14,7 @@ from tests.isolation.programs.pressing import PRESSURES, Pressure
 from tests.isolation.street import Street, echo_s
 from tests.workspaces.holders import HOLDERS
 from workspaces.runtime.base import Limits
+from workspaces.runtime.limits import SPARE_PROCESSES
 
 pytestmark = pytest.mark.sandbox
 SMALL = Limits(memory_mb=500, processes=40, disk_mb=8, inodes=400, open_files=128, shm_mb=4)
@@ -50,6 +51,7 @@ async def test_the_neighbour_types_on_beside_this(street: Street, pressure: Pres
             assert (await asyncio.to_thread(street.neighbour.exec, ["python3", "-c", WORK])).stdout == b"works\n"
             await asyncio.to_thread(street.open_another_terminal)
             used = await asyncio.to_thread(street.hostile.usage)
+        assert used["processes"] <= SMALL.processes + SPARE_PROCESSES
         assert used["disk_bytes"] <= SMALL.disk_mb << 20
         assert used["inodes"] <= SMALL.inodes
     assert (await asyncio.to_thread(street.hostile.exec, ["echo", "usable"])).stdout == b"usable\n"

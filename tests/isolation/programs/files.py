@@ -143,8 +143,7 @@ def read_accounts_and_keys(facts: Facts) -> str | None:
         "/etc/shadow",
         "/etc/gshadow",
         "/etc/sudoers",
-        "/root/.ssh/id_ed25519",
-        "/root/.bash_history",
+        "/root",
         "/etc/ssh/ssh_host_rsa_key",
     )
     names += ("/var/run/secrets/kubernetes.io/serviceaccount/token", "/var/lib/docker", "/etc/machine-id", "/boot")

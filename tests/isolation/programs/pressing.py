@@ -55,6 +55,9 @@ def in_children(work: Callable[[], None], met: Met) -> NoReturn:
     while True:
         try:
             if os.fork() == 0:
+                _ballast = b"x" * (
+                    1 << 20
+                )  # more than its parent has: it is the child that is ended for the memory of all
                 with contextlib.suppress(BaseException):
                     work()
                 os._exit(0)
