@@ -85,7 +85,7 @@ def _building(cache: Path) -> Iterator[Path]:
 
 
 def _locked_directory(cache: Path, held: contextlib.ExitStack) -> Path:
-    """A new one. Before its lock is held another process may take it for a left one: then it is gone, and one more is made."""
+    """A new one. Before its lock is held another process may take it for a left one; then one more is made."""
     while True:
         directory = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
         with contextlib.suppress(FileNotFoundError):

@@ -131,7 +131,8 @@ class Site:
         until(self.answers, lambda: self.log.read_text(), within_s=60)
 
     def answers(self) -> bool:
-        assert self.process is not None and self.process.poll() is None, f"it ended: {self.log.read_text()}"
+        assert self.process is not None
+        assert self.process.poll() is None, f"it ended: {self.log.read_text()}"
         try:
             return all(self.client(number).get("/v1/models")[0] == 200 for number in range(len(self.runs)))
         except OSError:
