@@ -149,12 +149,14 @@ class Launcher:
         """
         if now - self.moved_at < CALM_AFTER_S or self.commands or self.jobs:
             return False
-        shells = {terminal.pid for terminal in self.terminals.values()}
+        shells = {terminal.pid for terminal in self.terminals.values() if terminal.status is None}
         return self.memory.kernel_holds or self.calm.pids <= shells
 
     def _hang_bell(self) -> None:
         if self.bell.epoll is None:
-            self.watch(self.bell.hang([each.master for each in self.terminals.values() if each.master >= 0]), self.stir)
+            with contextlib.suppress(OSError):  # a kernel out of descriptors: the next look comes all the same
+                masters = [each.master for each in self.terminals.values() if each.master >= 0]
+                self.watch(self.bell.hang(masters), self.stir)
 
     def begun(self) -> None:
         """A process was started on somebody's request."""
