@@ -45,5 +45,6 @@ def materials_of(run: Run, task: Task) -> WorkspaceMaterials:
         ),
         environment={"ASK_SOCKET": "/run/desk/desk.sock", **({} if gateway is None else GATEWAY_ENVIRONMENT)},
         person=str(run.user_id or ""),
-        begun_at=run.begun_at.timestamp(),
+        # a run that is only looked at, by a check of its scenario, was never begun
+        begun_at=run.begun_at.timestamp() if run.begun_at else 0.0,
     )
