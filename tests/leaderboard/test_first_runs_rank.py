@@ -77,7 +77,6 @@ def test_a_debrief_read_helps_only_runs_that_do_not_rank(alice: Any, graded: Any
 
 
 @pytest.mark.backend
-@pytest.mark.backend
 def test_two_tabs_that_begin_at_once_at_two_levels_begin_one_run(alice: Any, market: Path) -> None:
     begun: list[Any] = []
     start = threading.Barrier(2)
