@@ -5,6 +5,7 @@ python3 ops/run_tests.py [pytest arguments]
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -48,7 +49,17 @@ def scratch_root() -> str:
     return str(memory) if enough else "/tmp"
 
 
+def tell_commit() -> None:
+    """Some tests take turns by the commit, and the copy that the tests may run from knows none."""
+    command = ["git", "-c", "safe.directory=*", "-C", str(place.CHECKOUT), "rev-parse", "HEAD"]
+    with contextlib.suppress(OSError):
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        if said.returncode == 0:
+            os.environ.setdefault("COMMIT_UNDER_TEST", said.stdout.strip())
+
+
 def main(arguments: list[str]) -> int:
+    tell_commit()
     if place.is_root() and not arguments:
         return all_as_root()
     place.settle("ops/run_tests.py", refresh=False)

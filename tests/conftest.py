@@ -28,16 +28,14 @@ LONGEST = (
 #: Long tests that take turns: of each row a commit runs one column. ``TEST_EVERYTHING=1`` runs all.
 TURNS = (
     (
-        ("tests/e2e/test_terminal.py",),
-        ("tests/e2e/test_workbench.py", "tests/e2e/test_editor.py", "tests/e2e/test_killed.py"),
+        ("tests/e2e/test_terminal.py", "tests/e2e/test_bad_starts.py"),
+        ("tests/e2e/test_workbench.py", "tests/e2e/test_editor.py"),
+        ("tests/e2e/test_killed.py", "tests/e2e/test_commands.py"),
     ),
     (
-        ("tests/deployment/test_worker_and_broker.py",),
-        (
-            "tests/deployment/test_worker_drains.py",
-            "tests/deployment/test_backup.py",
-            "tests/deployment/test_serving.py",
-        ),
+        ("tests/deployment/test_worker_and_broker.py", "tests/deployment/test_serving.py"),
+        ("tests/deployment/test_worker_drains.py",),
+        ("tests/deployment/test_backup.py", "tests/deployment/test_whole_product.py"),
     ),
     (
         ("tests/authoring/test_admission_command.py",),

@@ -29,7 +29,12 @@ def in_turn(name: str, among: Iterable[str], count: int = 1) -> bool:
 
 
 def commit() -> str:
-    """The commit under test; empty where there is none, as in an unpacked archive."""
+    """The commit under test; empty where there is none, as in an unpacked archive.
+
+    What runs from a copy of the checkout is told it (``ops/run_tests.py``).
+    """
+    if told := os.environ.get("COMMIT_UNDER_TEST"):
+        return told
     command = ["git", "-c", f"safe.directory={ROOT}", "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False).stdout.strip()

