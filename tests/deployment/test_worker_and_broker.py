@@ -41,11 +41,14 @@ def test_a_message_delivered_five_times_is_one_grade_at_the_first_attempt(site: 
 
 def test_a_message_that_the_broker_gives_out_again_during_the_grade_is_one_grade(site: DeployedSite) -> None:
     """FC-92: as Redis does with what is not acknowledged within its time, which is shorter here than the grade."""
-    before = site.log("worker").count("Task hasty.grade_next_acknowledged_late")
-    submission = site.submit(task="hasty.grade_next_acknowledged_late", longer_s=0.3)
-    site.until_graded(submission)
-    assert site.log("worker").count("Task hasty.grade_next_acknowledged_late") > before + 2, "it came once and ended"
-    assert site.row(submission) == GRADED_ONCE | {"attempts": "1"}
+    for _ in range(6):  # the sweep may come first and grade, then the message has nothing to do and is acknowledged
+        before = site.log("worker").count("Task hasty.grade_next_acknowledged_late")
+        submission = site.submit(task="hasty.grade_next_acknowledged_late", longer_s=0.4)
+        site.until_graded(submission)
+        assert site.row(submission) == GRADED_ONCE | {"attempts": "1"}
+        if site.log("worker").count("Task hasty.grade_next_acknowledged_late") > before + 2:
+            return
+    raise AssertionError("it never came more than once")
 
 
 def test_a_worker_woken_before_the_submission_is_committed_grades_it_once_it_is(site: DeployedSite) -> None:

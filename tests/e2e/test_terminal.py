@@ -257,7 +257,9 @@ def test_nothing_that_a_program_prints_or_somebody_copied_acts_by_itself(people)
     page.on("popup", lambda other: opened.append(other))
     title = page.title()
     alice.go_home()
-    page.evaluate("window.written = []; navigator.clipboard.writeText = async text => { window.written.push(text); }")
+    page.evaluate(
+        "() => { window.written = []; navigator.clipboard.writeText = async text => { window.written.push(text); }; }"
+    )
     alice.run_command(
         "printf '\\033]0;<img src=x onerror=alert(1)>\\007\\033]52;c;aGFja2Vk\\007"
         "\\033]8;;javascript:alert(1)\\007a-link\\033]8;;\\007\\n'"
