@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -24,13 +25,15 @@ from tests.grading.sides import TINY
 from tests.waiting import until
 from workspaces import services
 from workspaces.keeper import starting
-from workspaces.keeper.capacity import Capacity, Room
+from workspaces.keeper.capacity import Capacity, Room, most_mb
+from workspaces.keeper.server import Keeper
 from workspaces.keeper.starting import Start, StartQueue
+from workspaces.keeper.upkeep import Upkeep
 from workspaces.keeper.workspace import Workspace
 from workspaces.materials import WorkspaceMaterials
 from workspaces.places import PERSON, Place, Why
-from workspaces.runtime.base import SandboxSpec, SandboxState
-from workspaces.runtime.errors import HostFull, RuntimeUnusable, SandboxGone, SandboxStartFailed
+from workspaces.runtime.base import Limits, SandboxSpec, SandboxState
+from workspaces.runtime.errors import HostFull, RuntimeUnusable, SandboxGone, SandboxMissing, SandboxStartFailed
 
 HOUR = 3600.0
 
@@ -42,6 +45,7 @@ class Slow:
         self.run_id, self.person = run_id, ""
         self.found = SandboxState.GONE
         self.let = asyncio.Event()
+        self.lock = asyncio.Lock()
         self.problem: Exception | None = None
 
     async def state(self) -> SandboxState:
@@ -201,6 +205,59 @@ async def test_of_two_tabs_that_ask_at_once_for_the_last_one_that_a_person_may_o
     assert [one["state"] for one in told] == ["starting", "waiting", "waiting", "waiting"]
     assert [one.get("own") for one in told[1:]] == [["tab0"]] * 3
     assert host.starting() == ["tab0"]
+
+
+async def test_a_workspace_that_waited_for_long_is_known_when_it_opens_at_last() -> None:
+    """Else it would be neither its person's nor take room, and nobody would look after it."""
+    host = Host(places=1, each_person=1)
+    keeper = SimpleNamespace(workspaces=host.workspaces, starts=host.queue)
+    await host.ask("first", begun_at=0)
+    await host.let("first")
+    await host.ask("alice1", "alice", begun_at=1)
+    host.workspaces["asked about"] = Slow("asked about")
+    for workspace in list(host.workspaces.values())[1:]:
+        await Upkeep(cast(Keeper, keeper)).look(cast(Workspace, workspace))
+    assert sorted(host.workspaces) == ["alice1", "first"], "what nobody waits for is forgotten"
+    await host.stop("first")
+    await host.let("alice1")
+    host.places = 2
+    assert (await host.ask("alice2", "alice", begun_at=2))["own"] == ["alice1"]
+
+
+async def test_who_leaves_while_room_is_looked_for_is_not_started() -> None:
+    """A workspace may take seconds to say what it holds."""
+    host = Host()
+    looks, found = asyncio.Event(), asyncio.Event()
+
+    async def measure(known: Any) -> None:
+        looks.set()
+        await found.wait()
+
+    host.queue._room._measure = measure  # type: ignore[method-assign]
+    asking = asyncio.create_task(host.ask("gone"))
+    await looks.wait()
+    host.queue.leave("gone")
+    found.set()
+    assert (await asking)["state"] == "waiting"
+    host.workspaces["gone"].let.set()
+    await settled()
+    assert host.workspaces["gone"].found is SandboxState.GONE
+
+
+async def test_a_workspace_whose_folder_cannot_be_read_keeps_nobody_from_starting() -> None:
+    """Written when the machine lost its power, say."""
+
+    class Unreadable(Slow):
+        async def blocking(self, call: Callable[[], Any]) -> Any:
+            return call()
+
+        @property
+        def sandbox(self) -> Any:
+            raise SandboxMissing("There is no sandbox of this id on this host.")
+
+    room = Room(Capacity(1, 10**9))
+    await room.take("run", Limits(), cast(dict[str, Workspace], {"broken": Unreadable("broken")}))
+    assert room.held_mb() == most_mb(Limits())
 
 
 async def test_a_failure_is_told_to_who_waits_for_it_or_else_to_who_asks_next_and_then_it_is_tried_anew() -> None:

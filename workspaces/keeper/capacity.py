@@ -106,9 +106,12 @@ class Room:
     async def _held_by(self, workspace: Workspace) -> int | None:
         try:
             sandbox = await workspace.blocking(lambda: workspace.sandbox)
+        except SandboxError:  # it is gone, or its folder cannot be read: nothing can run from it
+            return None
+        try:
             usage = await asyncio.wait_for(workspace.blocking(sandbox.usage), ANSWER_S)
         except SandboxGone:
             return None
         except (SandboxError, TimeoutError):
-            return most_mb(workspace.sandbox.spec.limits)  # it lives, and is too busy to say
+            return most_mb(sandbox.spec.limits)  # it lives, and is too busy to say
         return -(-int(usage["memory_bytes"] + usage["disk_bytes"]) // MIB)

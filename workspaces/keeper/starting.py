@@ -129,6 +129,10 @@ class StartQueue:
         start.asked_at = time.monotonic()
         return self.told(start)
 
+    def holds(self, run_id: str) -> bool:
+        """Whether it waits or is being started: its workspace is needed, though there is nothing of it on the host yet."""
+        return run_id in self._starts
+
     def leave(self, run_id: str) -> None:
         """Give up a place. What is being started goes on."""
         self._failures.pop(run_id, None)
@@ -180,6 +184,9 @@ class StartQueue:
                         self._look_again_at = time.monotonic() + LOOK_EVERY_S
                     return
                 self._full = False
+                if self._starts.get(start.workspace.run_id) is not start:  # she left while room was looked for
+                    self._room.settle(start.workspace.run_id)
+                    continue
                 start.workspace.person = start.person
                 start.task = self._spawn(self._carry_out(start))
 

@@ -47,7 +47,8 @@ class Upkeep:
         state = await workspace.state()
         if state is not SandboxState.RUNNING:
             self._saved_at.pop(workspace.run_id, None)
-            if state is SandboxState.GONE and not workspace.lock.locked():
+            needed = workspace.lock.locked() or self.keeper.starts.holds(workspace.run_id)
+            if state is SandboxState.GONE and not needed:
                 self.keeper.workspaces.pop(workspace.run_id, None)  # known only because somebody asked
             return
         settings, now = self.keeper.settings, time.monotonic()
