@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
 from tests.grading.sides import TINY
+from workspaces import services
 from workspaces.places import Place, Why
 
 MakeRun = Callable[..., Run]
@@ -171,6 +173,27 @@ def test_a_page_that_waits_goes_on_asking_without_a_keeper(
     assert client.get(reverse("run", args=[run.id])).status_code == 200
 
 
+def test_a_keeper_that_is_away_fails_nobody_who_waits(
+    client: Client, alice: User, queue: Queue, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> None:
+    """FC-62: however long, and whoever asks."""
+    client.force_login(alice)
+    settings.KEEPER_SOCKET = tmp_path / "nobody.sock"
+    monkeypatch.setattr(begin, "ask_for_workspace", services.ask_for_workspace)
+    monkeypatch.setattr(begin, "wake", lambda *_: None)
+    monkeypatch.setattr(waiting, "TRY_AGAIN", timedelta(0))
+    run = begin.begin_run(alice, TINY.name, "L3")
+    Run.objects.filter(pk=run.pk).update(begun_at=timezone.now() - timedelta(seconds=11))
+    for _ in range(2 * waiting.PREPARING_TRIES):
+        tasks.prepare(str(run.id))
+        tasks.sweep_workspaces()
+        assert state_of(client, run)["state"] == "preparing"
+    assert [event.kind for event in log.events(run.id)] == ["run.begun"], "that is no failure of this run"
+    queue.place = None
+    monkeypatch.setattr(begin, "ask_for_workspace", queue.ask)
+    assert state_of(client, run)["state"] == "open"
+
+
 def test_whoever_comes_back_to_a_stopped_workspace_stands_in_the_same_queue(
     client: Client, alice: User, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +225,21 @@ def test_who_does_not_want_to_wait_is_out_of_the_queue_and_the_run_counts_nowher
     queue.place = None
     again = begin.begin_run(alice, TINY.name, "L3")
     assert (again.state, again.attempt, again.is_ranked) == (RunState.OPEN, 1, True)
+
+
+def test_who_stops_waiting_while_her_world_is_built_gets_no_workspace_any_more(
+    alice: User, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, run = begin.ensure_world, begin.begin_run(alice, TINY.name, "L3")
+
+    def build_slowly(*of_task: Any) -> Any:
+        waiting.withdraw_run(run)
+        return build(*of_task)
+
+    monkeypatch.setattr(begin, "ensure_world", build_slowly)
+    asked = list(queue.asked)
+    assert begin.prepare_run(run.id).state == RunState.FAILED
+    assert queue.asked == asked
 
 
 def test_a_run_that_was_opened_in_that_moment_is_not_given_up(alice: User, queue: Queue) -> None:

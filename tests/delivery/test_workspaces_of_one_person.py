@@ -77,6 +77,30 @@ def test_a_run_that_waits_counts_and_one_that_was_handed_in_does_not(alice: User
     begin.begin_run(alice, SCENARIOS[2], "L3")
 
 
+def test_beginning_twice_the_last_one_that_may_be_open_is_beginning_once(
+    alice: User, stopped: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FC-83: a second tab, or press, that saw no run yet when it came."""
+    begin.begin_run(alice, SCENARIOS[0], "L3")
+    last = begin.begin_run(alice, SCENARIOS[1], "L3")
+    seen, found = iter([None]), begin.live_run_of
+    monkeypatch.setattr(begin, "live_run_of", lambda *asked: next(seen, found(*asked)))
+    assert begin.begin_run(alice, SCENARIOS[1], "L3") == last
+    assert Run.objects.count() == 2
+
+
+def test_an_open_run_of_a_scenario_that_was_taken_away_is_named_all_the_same(
+    client: Client, alice: User, stopped: set[str]
+) -> None:
+    client.force_login(alice)
+    runs = [begin.begin_run(alice, scenario_id, "L3") for scenario_id in SCENARIOS[:2]]
+    Run.objects.filter(pk=runs[0].pk).update(scenario_id="taken_away")
+    answer = client.post(reverse("scenario-begin", args=[SCENARIOS[2]]), {"level": "L3"})
+    assert answer.status_code == 409
+    assert "as many as one person may have at once: " in answer.content.decode()
+    assert "taken_away" in answer.content.decode()
+
+
 def test_below_that_number_nobody_is_asked(
     client: Client, alice: User, stopped: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

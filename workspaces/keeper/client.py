@@ -28,6 +28,10 @@ WAITING_BYTES = 256 << 10  #: of a terminal's output, between the keeper and a b
 NOT_ANSWERING = "The workspace service does not answer. Nothing is lost; it is usually back within seconds: try again."
 
 
+class KeeperAway(ServiceUnavailable):
+    """The keeper is not there, or gave no answer in time: nothing is known of what was asked."""
+
+
 class TerminalUnavailable(FdegymError):
     """A terminal cannot be attached. ``kind`` is ``no_terminal``, ``too_many`` or ``not_running``."""
 
@@ -70,7 +74,7 @@ class KeeperClient:
     def request(
         self, operation: str, *, body: bytes | None = None, timeout_s: float | None = None, **fields: Any
     ) -> tuple[dict[str, Any], bytes]:
-        """Send a request; return the answer and its content. Raises ``ServiceUnavailable`` if none comes."""
+        """Send a request; return the answer and its content. Raises ``KeeperAway`` if none comes."""
         try:
             with self._connection(timeout_s) as stream:
                 self._send(stream, operation, body, fields)
@@ -80,7 +84,7 @@ class KeeperClient:
                 content = self._frame(stream)[1] if said.get("body") else b""
                 return said, content
         except (OSError, FrameBroken) as error:
-            raise ServiceUnavailable(NOT_ANSWERING) from error
+            raise KeeperAway(NOT_ANSWERING) from error
 
     def parts(self, operation: str, **fields: Any) -> Iterator[bytes]:
         """Content that comes in parts, one after another."""

@@ -30,6 +30,7 @@ from fdegym.runs.access import live_run_of
 from fdegym.runs.models import BEGUN, Run, RunOrigin, RunState
 from fdegym.runs.services import transition
 from grading.worlds import ensure_world, world_is_built
+from scenarios.kit.errors import ScenarioInvalid, ScenarioUnknown
 from scenarios.kit.format import LEVELS
 from scenarios.kit.load import Scenario
 from workspaces.materials import WorkspaceMaterials
@@ -89,8 +90,8 @@ def begin_run(user: User, scenario_id: str, level: str) -> Run:
             _note_begun(run)
     except Exception as problem:
         token.put_back()  # what did not begin is not counted
-        # a second tab was first
-        if isinstance(problem, IntegrityError) and (live := live_run_of(user, scenario_id)):
+        # a second tab was first, and it may have begun the last run that she could
+        if isinstance(problem, IntegrityError | WorkspacesTooMany) and (live := live_run_of(user, scenario_id)):
             return live
         raise
     return _prepare_now_or_later(run, scenario)
@@ -126,7 +127,15 @@ def _refuse_one_too_many(user: User, stopped: set[uuid.UUID]) -> None:
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     live = Run.objects.filter(user=user, state__in=LIVE).exclude(pk__in=stopped)
     if live.count() >= settings.WORKSPACES_PER_USER:
-        raise WorkspacesTooMany(open_words([card(get_scenario(run.scenario_id)).customer for run in live]))
+        raise WorkspacesTooMany(open_words([_customer_of(run) for run in live]))
+
+
+def _customer_of(run: Run) -> str:
+    """As lists name it; a scenario that was taken off the site since has its id left."""
+    try:
+        return card(get_scenario(run.scenario_id)).customer
+    except (ScenarioUnknown, ScenarioInvalid):
+        return run.scenario_id
 
 
 def open_words(customers: list[str]) -> str:
@@ -233,6 +242,9 @@ def prepare_run(run_id: uuid.UUID | str, *, here: bool = True, ask: Ask | None =
             return run
         scenario = get_scenario(run.scenario_id)
         task = ensure_world(scenario, run.task_id)
+        run.refresh_from_db()
+        if run.state != RunState.PREPARING:  # she stopped waiting while it was built
+            return run
         if (ask or partial(ask_for_workspace, here=here))(str(run.id), materials_of(run, task)) is not None:
             return run
         note_given(run, task)

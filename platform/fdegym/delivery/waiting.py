@@ -16,6 +16,7 @@ from fdegym.runs import log
 from fdegym.runs.models import Run, RunState
 from fdegym.runs.services import transition
 from grading.worlds import world_is_built
+from workspaces.keeper.client import KeeperAway
 from workspaces.places import Place
 from workspaces.services import place_in_queue
 
@@ -28,10 +29,12 @@ FAILED = "run.preparing_failed"
 def prepare_or_note(run_id: str, *, here: bool = True) -> None:
     """Prepare a run. A failure is noted in its log; after three of them it is given up, says so, and may be tried again.
 
-    Whose person is not ``here`` passes nobody who waits.
+    A keeper that is away is none: the run waits for it as for room. Whose person is not ``here`` passes nobody who waits.
     """
     try:
         prepare_run(run_id, here=here)
+    except KeeperAway:
+        logger.warning("run %s waits for the keeper, which does not answer", run_id)
     except Exception as failure:
         logger.exception("run %s could not be prepared", run_id)
         words = str(failure) if isinstance(failure, FdegymError) else "an error of ours; the operator's log has it"
