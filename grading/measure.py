@@ -40,6 +40,7 @@ from workspaces.runtime.errors import RuntimeUnusable
 
 logger = logging.getLogger(__name__)
 PURPOSE = {"purpose": "grade"}
+HALF_MADE_S = 86_400.0  #: nobody is as long at making a sandbox, or helped by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,7 @@ def remove_leftovers() -> int:
     """Destroy sandboxes and scratch files of grading processes that were killed; how many sandboxes."""
     removed = 0
     for runtime in dict.fromkeys((grading_runtime(), deployment_runtime())):
+        runtime.remove_half_made(older_than_s=HALF_MADE_S)
         for sandbox in runtime.adopt(PURPOSE):
             if not is_alive(sandbox.spec.labels.get("by", "")):
                 logger.warning("removing the sandbox %s: the process that graded in it was killed", sandbox.id)

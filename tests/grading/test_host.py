@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from grading import overload
+from grading.measure import HALF_MADE_S, remove_leftovers
 from grading.overload import host_overloaded
 from grading.processes import MARKS, forget_the_dead, is_alive, process_name
+from grading.worlds import grading_runtime
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,22 @@ def test_a_process_that_ended_does_not_live_and_neither_does_its_number_under_an
     child.stdin.close()
     assert not is_alive(name)
     assert not is_alive(f"{os.getpid()}-1")
+
+
+def test_what_a_killed_worker_was_only_making_goes_a_day_later(stall):
+    """FC-88: not at once, for who makes a sandbox in another container is not seen from here."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    directory = grading_runtime().state_dir
+    old, young, mine = (
+        directory / f"_new-grade-{n}-{pid}-1" for n, pid in enumerate((ended.pid, ended.pid, os.getpid()))
+    )
+    for folder in (old, young, mine):
+        folder.mkdir()
+    for folder in (old, mine):
+        os.utime(folder, (time.time() - HALF_MADE_S - 1,) * 2)
+    remove_leftovers()
+    assert [folder.exists() for folder in (old, young, mine)] == [False, True, True]
 
 
 SHOWN_ELSEWHERE = """

@@ -130,9 +130,9 @@ class DockerRuntime(LauncherRuntime):
 
     # more than the contract
 
-    def remove_half_made(self) -> None:
+    def remove_half_made(self, *, older_than_s: float = 0.0) -> None:
         """Remove also the containers that no folder here knows."""
-        super().remove_half_made()
+        super().remove_half_made(older_than_s=older_than_s)
         self.remove_unknown()
 
     def remove_unknown(self) -> None:
@@ -166,6 +166,8 @@ class DockerRuntime(LauncherRuntime):
                     client.start(made["Id"])
                     self._hand_over(client, made["Id"], handing, listening, directory, sandbox_id, spec)
                 except (APIError, OSError, wire.WireBroken) as error:
+                    if isinstance(error, RequestException) and not isinstance(error, APIError):
+                        raise  # no answer, or none in time: what is at fault is the daemon, not this sandbox
                     said = _last_words(client, self._container(sandbox_id)) or _explained(error)
                     raise SandboxStartFailed(f"The sandbox could not be started: {said}") from error
             with Control(directory / "control") as control:

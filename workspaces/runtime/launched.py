@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -157,12 +158,17 @@ class LauncherRuntime(abc.ABC):
         except OSError:
             return 0.0
 
-    def remove_half_made(self) -> None:
-        """Remove what processes left behind that were killed while they made or helped a sandbox."""
+    def remove_half_made(self, *, older_than_s: float = 0.0) -> None:
+        """Remove what processes left behind that were killed while they made or helped a sandbox.
+
+        Where makers may live that cannot be seen from here, in other containers: only what is ``older_than_s``.
+        """
+        newest = time.time() - older_than_s
         for directory in [*self.state_dir.glob("_new-*"), *self.state_dir.glob("_process-*")]:
             maker = directory.name.split("-")[-2]
-            if maker.isdecimal() and not Path("/proc", maker).exists():
-                shutil.rmtree(directory, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):  # finished or removed meanwhile
+                if maker.isdecimal() and not Path("/proc", maker).exists() and directory.stat().st_mtime <= newest:
+                    shutil.rmtree(directory, ignore_errors=True)
 
     def checkpoint(self, sandbox_id: str) -> None:
         """Save the files of a running sandbox, so that they survive the loss of the host's memory."""
