@@ -9,16 +9,20 @@ import pty
 import random
 import shutil
 import termios
+import threading
 import tty
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from keeper_process import KeeperProcess
 
 from tests.workspaces.attached import attach, until
 from workspaces import services
+from workspaces.keeper.workspace import Workspace
 from workspaces.terminal.flow import FRESH_BYTES
 from workspaces.terminal.journal import Journal
 from workspaces.terminal.record import Kind, Record, entries
@@ -175,3 +179,47 @@ async def test_escapes_in_what_a_program_prints_reach_the_page_as_they_are_and_n
     assert b"\x1b]0;<img src=x onerror=alert(1)>\x07\x1b]52;c;aGFja2Vk\x07" in seen
     lines = await asyncio.to_thread(lambda: "".join(services.terminal_record(run_id, 1)))
     assert "\\u001b]52;c;aGFja2Vk\\u0007" in lines
+
+
+class Shells:
+    """A sandbox in which this test is every shell, and says when it is known how one ended."""
+
+    def __init__(self) -> None:
+        self.shells: list[int] = []
+        self.asked, self.known = threading.Event(), threading.Event()
+        self.closed: list[int] = []
+
+    def open_terminal(self, *, columns: int, rows: int, number: int) -> tuple[int, int]:
+        master, shell = pty.openpty()
+        self.shells.append(shell)
+        return master, len(self.shells)
+
+    def terminals(self) -> list[dict[str, Any]]:
+        self.asked.set()
+        self.known.wait()
+        return [{"number": 1, "status": 0}]
+
+    def close_terminal(self, number: int) -> None:
+        self.closed.append(number)
+
+
+async def test_a_shell_that_is_opened_the_moment_the_old_one_ended_is_not_ended_with_it(tmp_path: Path) -> None:
+    """By a page that came back just then."""
+    sandbox, page = Shells(), Page()
+    runtime = cast(Any, SimpleNamespace(get=lambda run_id: sandbox))
+    with ThreadPoolExecutor(2) as pool:
+        workspace = Workspace("run", runtime, tmp_path, pool, terminals_max=8)
+        old, _ = await workspace.terminal(1, owner=True, columns=80, rows=24)
+        old.attach(page, owner=True, after=None, size=None, fresh=True)
+        os.close(sandbox.shells[0])
+        await asyncio.to_thread(sandbox.asked.wait)
+        new, fresh = await workspace.terminal(1, owner=True, columns=80, rows=24)
+        sandbox.known.set()
+        async with asyncio.timeout(60):
+            while page.said[-1]["type"] != "exit":
+                await asyncio.sleep(0.01)
+        assert fresh
+        assert not new.ended
+        assert sandbox.closed == []
+        workspace.release()
+        os.close(sandbox.shells[1])

@@ -197,12 +197,16 @@ class Workspace:
         status = None
         with contextlib.suppress(SandboxError, OSError):
             for _ in range(20):
+                if self.terminals.get(session.number) is not session:
+                    break  # somebody has opened another shell there already
                 known = {each["number"]: each for each in await self.blocking(self.sandbox.terminals)}
                 status = known.get(session.number, {}).get("status")
                 if status is not None or session.number not in known:
                     break
                 await asyncio.sleep(0.05)  # the PTY ends a moment before its shell is collected
-            await self.blocking(self.sandbox.close_terminal, session.number)
+            async with self.lock:
+                if self.terminals.get(session.number) is session:
+                    await self.blocking(self.sandbox.close_terminal, session.number)
         session.record.note(Kind.EXIT, status=status)
         session.farewell({"type": "exit", "status": status})
         session.close()
