@@ -241,6 +241,28 @@ def test_who_waits_for_a_workspace_sees_her_place_move_without_reloading(open_pa
     page.wait_for_url("**/grading/")
 
 
+def test_who_is_signed_out_while_she_waits_for_a_workspace_is_led_to_sign_in_and_back(
+    chromium, live_server, alice, monkeypatch, make_run
+):
+    """FC-38: her page neither asks for ever nor shows a place that she has lost."""
+    from django.contrib.sessions.models import Session
+
+    from workspaces.places import Place, Why
+
+    monkeypatch.setattr("fdegym.pages.workbench.go_on", lambda run: Place(Why.TURN, 2))
+    address = reverse("run", args=[make_run(alice, BAKERY, state="preparing").id])
+    context = chromium.new_context(base_url=live_server.url)  # its refused request stands in the console as an error
+    try:
+        page = context.new_page()
+        sign_in(page, alice)
+        page.goto(address)
+        page.get_by_text("2 others are before you").wait_for()
+        Session.objects.all().delete()
+        page.wait_for_url(f"**{reverse('account_login')}?next={address}")
+    finally:
+        context.close()
+
+
 def test_my_row_stays_in_sight_while_the_board_scrolls(open_page, alice, graded):
     from fdegym.accounts.models import User
 

@@ -8,6 +8,7 @@
     let pauseMs = 1000;
     try {
       const answer = await fetch(line.dataset.stateUrl, { headers: { Accept: "application/json" } });
+      if (answer.status === 401) return location.reload(); // signed out elsewhere: the page leads to sign in and back
       const { state, waiting } = await answer.json();
       if (state && state !== "preparing") return location.reload();
       if (waiting) {
