@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -142,20 +143,26 @@ def workspaces(request: HttpRequest) -> HttpResponse:
     return _show_workspaces(request, signed_in(request))
 
 
-def _workspace_now(run_id: uuid.UUID) -> str:
-    """``open``, ``stopped``, or ``unknown`` where the keeper does not say."""
-    try:
-        return "open" if workspace_state(str(run_id)) == SandboxState.RUNNING else "stopped"
-    except FdegymError:
-        return "unknown"
+def _workspaces_now(run_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """Each ``open``, ``stopped``, or ``unknown`` where the keeper does not say: it is waited for once, not for each."""
+    now, away = {}, False
+    for run_id in run_ids:
+        if not away:
+            try:
+                state = workspace_state(str(run_id))
+            except FdegymError:
+                away = True
+        now[run_id] = "unknown" if away else "open" if state == SandboxState.RUNNING else "stopped"
+    return now
 
 
 def _show_workspaces(request: HttpRequest, user: User, problem: WorkspacesTooMany | None = None) -> HttpResponse:
     """The person's workspaces, open or stopped, and the button that stops one; ``problem``: why no other can be begun."""
     runs = [run for run in runs_of(user) if run.is_live]
     rows = rows_of(runs, {one.id: one.customer for one in scenarios()})
+    now = _workspaces_now(row.id for row in rows if row.state != RunState.PREPARING)
     context = {
-        "rows": [(row, "waits" if row.state == RunState.PREPARING else _workspace_now(row.id)) for row in rows],
+        "rows": [(row, now.get(row.id, "waits")) for row in rows],
         "most": settings.WORKSPACES_PER_USER,
         "problem": problem,
     }
