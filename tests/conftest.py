@@ -42,6 +42,15 @@ TURNS = (
         ("tests/authoring/test_newscenario.py", "tests/gateway/test_gateway_sandboxes.py"),
     ),
     (("tests/scenarios/test_oil_solutions.py",), ("tests/battery/test_battery.py",)),
+    (
+        ("tests/scenarios/test_oil_world.py",),
+        ("tests/scenarios/test_oil_grader_hostile.py", "tests/scenarios/test_oil_grader_truth.py"),
+        ("tests/scenarios/test_fund_system.py", "tests/scenarios/test_logistics_system.py"),
+    ),
+    (
+        ("tests/authoring/checks/test_ends.py", "tests/authoring/checks/test_leaks.py"),
+        ("tests/authoring/checks/test_shape.py", "tests/authoring/checks/test_determinism.py"),
+    ),
 )
 
 
