@@ -28,6 +28,7 @@ from grading.verdict import contact_row, figures, judge, key_fact_rows, replay_r
 from grading.versions import grader_version, worker_environment
 from grading.worlds import ensure_world
 from scenarios.kit.cache import salt_fingerprint
+from scenarios.kit.errors import ScenarioUnknown
 from scenarios.kit.load import Task
 from workspaces.runtime.errors import RuntimeUnusable, SandboxError
 
@@ -64,6 +65,10 @@ def _attempt(submission: Submission, watched: Watch) -> str:
         void, reason = give_up(submission, str(failure), detail=failure.detail, retry=failure.retry), "replay"
     except RuntimeUnusable as problem:
         words = "The host of this grader can make no sandboxes now."
+        give_up(submission, words, detail=str(problem), retry=True, counted=False)
+        return "again"
+    except ScenarioUnknown as problem:  # another host may have it
+        words = "The host of this grader does not have the scenario."
         give_up(submission, words, detail=str(problem), retry=True, counted=False)
         return "again"
     except SandboxError as problem:

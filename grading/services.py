@@ -7,6 +7,7 @@ import time
 
 from django.db import transaction
 
+from fdegym.catalog.scenarios import get_scenario
 from fdegym.runs.models import Run
 from grading.anchoring import task_anchors
 from grading.attempt import add_grade, attempt, check_seal, task_of
@@ -54,7 +55,8 @@ def grade_submission(submission: Submission, *, watched: Watch = unwatched) -> G
     """Bring a submission to its end, here and now; the grade that counts, or None when it ended void.
 
     Where another worker is grading it this waits for that worker, and takes over should it die. ``watched`` as in
-    ``measure``; it sees only what this process grades. Raises ``RuntimeUnusable`` where this host cannot grade.
+    ``measure``; it sees only what this process grades. Raises ``RuntimeUnusable`` or ``ScenarioUnknown`` where this host
+    cannot grade.
     """
     while True:
         submission.refresh_from_db()
@@ -65,6 +67,7 @@ def grade_submission(submission: Submission, *, watched: Watch = unwatched) -> G
             attempt(taken, watched=watched)
             submission.refresh_from_db()
             if not submission.is_over and not submission.attempts:  # it could not even begin: whoever waits is told why
+                get_scenario(submission.run.scenario_id)
                 held_by()
         else:
             time.sleep(ASK_AGAIN_S)

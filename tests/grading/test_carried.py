@@ -12,7 +12,9 @@ from grading import carried
 from grading.carried import at_hand, carry
 from grading.models import Grade, SealedPart, Submission, SubmissionState
 from grading.queue import decide_graded
+from grading.services import grade_submission
 from grading.tasks import grade_next
+from scenarios.kit.errors import ScenarioUnknown
 
 pytestmark = [pytest.mark.backend, pytest.mark.django_db(transaction=True)]
 
@@ -66,6 +68,33 @@ def test_a_system_that_is_nowhere_is_looked_for_again_before_it_is_given_up(
     submission.refresh_from_db()
     assert submission.state == SubmissionState.QUEUED
     assert submission.sealed_path in submission.operator_detail
+
+
+def test_a_host_that_lacks_the_scenario_leaves_its_runs_to_others_and_costs_nobody_an_attempt(
+    submit: Any, alice: Any, replays: Any, settings: Any, tmp_path: Path
+) -> None:
+    """FC-93: a private one that was not installed on every host, say."""
+    replays(5.0)
+    submission, installed = submit(alice), settings.SCENARIO_DIRS
+
+    def due() -> None:
+        Submission.objects.update(not_before=None)
+
+    settings.SCENARIO_DIRS = [tmp_path / "nothing"]
+    for _ in range(4):
+        due()
+        grade_next()
+    submission.refresh_from_db()
+    assert (submission.state, submission.attempts) == (SubmissionState.QUEUED, 0)
+    assert submission.not_before is not None
+    assert "There is no scenario" in submission.operator_detail
+    due()
+    with pytest.raises(ScenarioUnknown):
+        grade_submission(submission)
+    settings.SCENARIO_DIRS = installed
+    due()
+    grade_next()
+    assert Grade.objects.get().submission == submission
 
 
 def test_a_grader_killed_while_it_held_a_fetched_system_leaves_none(
