@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -151,6 +152,12 @@ def refuse_taken_port(bind: str, port: int) -> None:
             sys.exit(1)
 
 
+def open_as_many_files_as_allowed() -> None:
+    """A class has more sockets than the 1,024 files that a login may usually open; what is started here inherits it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def only_one(var: Path) -> object:
     """A second supervisor of the same var directory would start everything twice."""
     lock = (var / "supervisor.lock").open("w")
@@ -192,6 +199,7 @@ def main() -> int:
     own, told = take_gateway_key()
     lock = only_one(var)
     refuse_taken_port(bind, port)
+    open_as_many_files_as_allowed()
     environment = {
         "FDEGYM_DRAIN_S": str(DRAIN_S),
         **os.environ,
