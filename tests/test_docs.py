@@ -69,16 +69,13 @@ def test_decision_records_are_numbered_once_and_say_context_and_decision():
 
 
 def test_nothing_in_the_project_names_a_machine_or_a_place_outside_it():
-    words = re.compile(r"\.\./shared|/work/|/root/\.|pythonhosted|registry\.npmjs|deb\.debian\.org")
+    # one letter of each in brackets: so the pattern does not find itself
+    words = re.compile(r"\.\./[s]hared|/[w]ork/|/[r]oot/\.|[p]ythonhosted|[r]egistry\.npmjs|[d]eb\.debian\.org")
     offending = []
     for path in ROOT.rglob("*"):
         relative = path.relative_to(ROOT)
         if not path.is_file() or NOT_OURS & set(relative.parts):
             continue
-        if (
-            path != Path(__file__)
-            and path.suffix in TEXT
-            and words.search(path.read_text(encoding="utf-8", errors="ignore"))
-        ):
+        if path.suffix in TEXT and words.search(path.read_text(encoding="utf-8", errors="ignore")):
             offending.append(relative.as_posix())
     assert offending == []

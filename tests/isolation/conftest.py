@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ from tests.isolation.ground import Ground
 from tests.isolation.programs.attempt import Facts
 from tests.isolation.sandboxes import spec
 from tests.workspaces.inside import read_terminal, shell
-from tests.workspaces.runtimes import RUNTIMES, runtime_of
+from tests.workspaces.runtimes import RUNTIMES, runtime_of_a_file
 from workspaces.runtime.launched import LauncherRuntime
 from workspaces.runtime.sandbox import LaunchedSandbox
 
@@ -53,13 +50,8 @@ class Arena:
 
 @pytest.fixture(scope="module", params=RUNTIMES)
 def runtime(request: pytest.FixtureRequest) -> Iterator[LauncherRuntime]:
-    """In a directory that every user can walk to, with short paths for sockets."""
-    directory = Path(tempfile.mkdtemp(prefix="fw-", dir="/tmp"))
-    made = runtime_of(request.param, directory)
-    yield made
-    for sandbox in made.adopt({}):
-        made.destroy(sandbox.id)
-    shutil.rmtree(directory, ignore_errors=True)
+    with runtime_of_a_file(request.param) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

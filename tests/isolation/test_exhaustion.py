@@ -1,6 +1,6 @@
 """Whoever uses up what all share is held, ends with a word, and the neighbour types on.
 
-How quickly the neighbour's letters come back is measured by ``python -m tests.isolation``, and not judged here.
+How quickly the neighbour's letters come back is measured by ``ops/bench_isolation.py``, and not judged here.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from keeper_process import KeeperProcess
 
-from tests.workspaces.runtimes import RUNTIMES, runtime_of
+from tests.workspaces.runtimes import RUNTIMES, runtime_of, runtime_of_a_file
 from workspaces import services
 from workspaces.materials import WorkspaceMaterials
 from workspaces.runtime.base import Limits, SandboxSpec
@@ -60,12 +60,8 @@ def sandbox(start: Callable[..., LaunchedSandbox]) -> LaunchedSandbox:
 @pytest.fixture(scope="module", params=RUNTIMES)
 def shared_runtime(request: pytest.FixtureRequest) -> Iterator[LauncherRuntime]:
     """For tests that only look: one for all of a file."""
-    directory = Path(tempfile.mkdtemp(prefix="fw-", dir="/tmp"))
-    made = runtime_of(request.param, directory)
-    yield made
-    for sandbox in made.adopt({}):
-        made.destroy(sandbox.id)
-    shutil.rmtree(directory, ignore_errors=True)
+    with runtime_of_a_file(request.param) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

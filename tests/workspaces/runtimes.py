@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,6 +53,17 @@ def docker_is_ready() -> None:
         until(ready.exists, "the image of workspaces is built", within_s=BUILT_WITHIN_S)
         if problem := ready.read_text():
             unusable(problem)
+
+
+@contextlib.contextmanager
+def runtime_of_a_file(name: str) -> Iterator[LauncherRuntime]:
+    """For the tests of a file together: in a directory that every user can walk to, with short paths for sockets."""
+    directory = Path(tempfile.mkdtemp(prefix="fw-", dir="/tmp"))
+    made = runtime_of(name, directory)
+    yield made
+    for sandbox in made.adopt({}):
+        made.destroy(sandbox.id)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def another(runtime: LauncherRuntime) -> LauncherRuntime:
